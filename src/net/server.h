@@ -1,0 +1,80 @@
+// The HTTP/1.1 server of every face: idle connections wait in one poller, requests run in worker
+// threads as plain blocking code.
+//
+//   HttpServer server({.listen = {"127.0.0.1", 8470}}, [](Request& q, Responder& r) {
+//     r.send({.status = 200, .body = "hello\n"});
+//   });
+//   server.port();  // the port bound, also for port 0
+//
+// Promises:
+//   1. A request with doubtful framing (two lengths, length with chunked, obs-fold, bad host,
+//   header
+//      past 32 KiB or 128 fields) never reaches the handler: 400/431/501 and the connection closes.
+//   2. A slow or silent client costs a file descriptor and a few hundred bytes, not a thread.
+//   3. `Expect: 100-continue` is answered when the handler first reads the body; a final status
+//   sent
+//      instead ends the exchange.
+//   4. A handler that throws Error answers 500 (or drops the connection once the head is out).
+//   5. stop() lets running handlers finish within the grace time.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "net/http.h"
+
+namespace meridian::net {
+
+// How a handler answers: once, either whole or as a stream.
+class Responder {
+ public:
+  virtual ~Responder() = default;
+  virtual void send(Response response) = 0;  // sets Content-Length; body dropped for HEAD
+  // Starts a streamed answer: chunked unless headers hold Content-Length. Then write() until done.
+  virtual void begin(int status, Headers headers) = 0;
+  virtual void write(std::string_view bytes) = 0;
+  // Sends `count` bytes of the file from `offset` by sendfile; after begin() with a Content-Length.
+  virtual void send_file(int fd, std::uint64_t offset, std::uint64_t count) = 0;
+  virtual bool begun() const = 0;
+  // True once the peer has closed its end: long watches poll this.
+  virtual bool peer_gone() const = 0;
+};
+
+using Handler = std::function<void(Request&, Responder&)>;
+
+struct ListenAddress {
+  std::string host = "127.0.0.1";
+  std::uint16_t port = 0;
+  std::string unix_path;  // when set, a unix socket (mode 0600) instead
+};
+
+struct ServerSettings {
+  ListenAddress listen;
+  std::string tls_certificate_file, tls_key_file;  // PEM; both or neither
+  std::size_t max_workers = 256;
+  std::chrono::milliseconds header_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{75'000};
+  std::chrono::milliseconds body_timeout{30'000};  // without a byte
+  std::chrono::milliseconds stop_grace{5'000};
+};
+
+class HttpServer {
+ public:
+  // Binds at once (Error names the address and says who might hold it) and serves until destroyed.
+  HttpServer(ServerSettings settings, Handler handler);
+  ~HttpServer();
+  std::uint16_t port() const;
+  void stop();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace meridian::net

@@ -1,0 +1,55 @@
+// Turns a training request's entry point into the command of each instance, and its SM_*
+// environment: plain script, MPI, torch.distributed (contract §3.4–3.6).
+//
+// Pure: values in, values out. The programs it names (the launch agent, the script runner) are
+// parts of meridian-init, which is bound read-only at /opt/meridian/bin inside.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_fwd.h"
+#include "run/instance.h"
+
+namespace meridian::run {
+
+struct GroupHosts {
+  std::string name, instance_type;
+  std::vector<std::string> hosts;
+};
+
+// What the launcher needs of the request; paths are those inside.
+struct ScriptJob {
+  std::string job_name, job_arn, region;
+  std::vector<GroupHosts> groups;
+  std::string current_host, current_group;
+  std::map<std::string, std::string> hyperparameters;   // as sent
+  std::map<std::string, std::string> environment;       // the request's Environment
+  std::map<std::string, base::Json> input_data_config;  // channel → its inputdataconfig.json entry
+  int cpus = 1, gpus = 0;
+  std::string network_interface = "eth0";
+  std::string python = "/usr/bin/python3";
+};
+
+enum class LaunchKind { plain, mpi, torch };
+
+struct Launch {
+  LaunchKind kind = LaunchKind::plain;
+  std::vector<std::string> argv;  // what this instance runs
+  std::map<std::string, std::string>
+      environment;  // SM_* and the launcher's own; merged over the base
+};
+
+// Typed hyperparameters (JSON where it parses, else the text), without the sagemaker_* ones.
+base::JsonObject user_hyperparameters(const std::map<std::string, std::string>& all);
+// "--key value" words, sorted by key (contract §3.4).
+std::vector<std::string> command_line(const base::JsonObject& user_hyperparameters);
+std::map<std::string, std::string> script_environment(const ScriptJob& job);
+// Error(invalid_argument) when sagemaker_program is missing or a flag has a bad value.
+Launch plan_launch(const ScriptJob& job);
+
+}  // namespace meridian::run
