@@ -71,6 +71,7 @@ using CommitResult = base::Result<Revision, Conflict>;
 
 struct ListQuery {
   std::string prefix;                         // of the key
+  std::string start_after;                    // keys greater than this only; empty = no bound
   std::map<std::string, std::string> equals;  // indexed field = value, all must hold
   struct Range {
     std::string field;
