@@ -1,0 +1,58 @@
+// DATA/config.yaml: what an installation may say about itself. Everything has a default; the file
+// may be absent.
+//
+//   regions: [us-west-2, eu-central-1]
+//   pools:
+//     - name: default
+//       count: 8                  # instances; their types may be mixed
+//       types: [ml.m5.large]      # absent: any known ml.* type
+//       cpus: 2                   # per instance; absent: a real share of the machine
+//       memory: 8GiB
+//       gpus: 1
+//       price_per_hour: 0.115     # USD; absent: the dated list price of the type, if there is one
+//   images:                       # first match wins; before local images and known families
+//     - match: "*/pytorch-training:*"
+//       run: host:/opt/venv/bin/python
+//   file_systems:
+//     fs-0123456789abcdef0: /srv/datasets
+//   s3: {sync: true}              # objects survive power loss, not only kill -9
+//   sandbox: {user: nobody, network: gang}
+//
+// An unknown or ill-typed field is an Error with file, line, column, what is allowed and a
+// suggestion.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "region/capacity/capacity.h"
+
+namespace meridian {
+
+struct ImageMapping {
+  std::string match;  // shell pattern over the image name
+  std::string run;    // "host", "host:PYTHON" or an OCI reference
+};
+
+struct Config {
+  std::string account = "000000000000";
+  std::vector<std::string> regions{"us-west-2"};
+  std::vector<region::capacity::Pool> pools{region::capacity::Pool{.name = "default"}};
+  std::vector<ImageMapping> images;
+  std::map<std::string, std::filesystem::path> file_systems;
+  bool s3_sync = true;
+  std::string sandbox_user = "nobody";  // programs run as this user when the daemon is root
+  bool host_network = false;            // sandbox.network: host
+};
+
+// The defaults when the file does not exist.
+Config load_config(const std::filesystem::path& file);
+Config parse_config(std::string_view yaml, std::string_view name);
+// "8GiB", "512MiB", "1000000". Nothing for anything else.
+std::optional<std::uint64_t> parse_byte_size(std::string_view text);
+
+}  // namespace meridian
