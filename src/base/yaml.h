@@ -1,8 +1,8 @@
 // YAML 1.2 core schema into the JSON value, with the position of every node kept for messages.
 //
-// Bounded: depth 64, 100,000 nodes, aliases expand to at most 100,000 nodes together. Duplicate
-// keys, non-string keys and unknown tags are errors. Several documents in one stream are several
-// values.
+// Bounded: 16 MiB, depth 64, 100,000 nodes, aliases expand to at most 100,000 nodes together.
+// Duplicate keys, non-string keys and unknown tags are errors. Several documents in one stream are
+// several values.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
