@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <optional>
 
@@ -95,9 +97,7 @@ std::optional<Json> plain_float(std::string_view text) {
     if (take_digits() == 0) return std::nullopt;
   }
   if (!rest.empty()) return std::nullopt;
-  if (text.starts_with('+')) text.remove_prefix(1);
-  const auto value = to_double(text);
-  return value ? std::optional(Json(*value)) : std::nullopt;
+  return Json(std::strtod(std::string(text).c_str(), nullptr));  // infinite when too large
 }
 
 bool is_any_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -147,7 +147,10 @@ Json scalar(const yaml_event_t& event) {
     if (auto v = plain_bool(text)) return *v;
     if (auto v = plain_int(text)) return *v;
   }
-  if (auto v = plain_float(text)) return *v;
+  if (auto v = plain_float(text)) {
+    if (!std::isfinite(v->get_double())) throw refuse("a number that JSON can hold");
+    return *v;
+  }
   if (tag == YAML_FLOAT_TAG) throw refuse("a number");
   return Json(text);
 }
@@ -158,7 +161,9 @@ class Composer {
   explicit Composer(std::string_view text) {
     if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
-    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()),
+    // libyaml asserts that the pointer is not null, which an empty view may hold.
+    const char* data = text.empty() ? "" : text.data();
+    yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(data),
                                  text.size());
   }
   ~Composer() { yaml_parser_delete(&parser_); }
