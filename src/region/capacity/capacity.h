@@ -1,8 +1,14 @@
 // The instances a region has, and who holds them: the one place that counts slots.
 //
-// Gangs are granted whole or not at all, in order of priority and arrival with back-fill that
-// delays no gang ahead. The plan is a pure function; leases are documents in the region's store, so
-// that a lease ends in the same transaction as its job.
+// Promises:
+//   1. A gang is granted whole or not at all.
+//   2. Order is priority, then arrival. A gang behind is let through (back-filled) only when that
+//      delays no gang ahead of it past the time the bounds of what runs promise (LeaseRequest::
+//      at_most); where no such time is known, nothing overtakes.
+//   3. A lease is a document in the region's store, so that it ends in the same transaction as its
+//      job; asking twice for the same owner is asking once.
+//
+// Thread-safe: two grants that race are ordered by the ledger document, which every grant rewrites.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -39,10 +45,18 @@ struct InstanceType {
 };
 std::optional<InstanceType> find_instance_type(std::string_view name);
 
+// The dated list price in that region, else in us-east-1, else nothing.
+struct ListPrice {
+  double on_demand = 0, spot = 0;  // USD per instance and hour
+  std::string source;              // "EC2 list price 2022, us-west-2"
+};
+std::optional<ListPrice> find_list_price(std::string_view type, std::string_view region);
+
 struct LeaseRequest {
   std::string owner;                     // "training/my-job"
   std::map<std::string, int> instances;  // type → count: the gang
   int priority = 0;
+  std::optional<base::Duration> at_most;  // how long it may be held; nothing = no bound
 };
 
 struct Lease {
@@ -51,6 +65,10 @@ struct Lease {
   std::vector<int> slots;  // granted: slot numbers in the pool
   std::vector<int> gpus;   // granted: device indexes
 };
+
+// CPUs an instance may count on: the pool's figure, else the machine's cores shared by the gang, at
+// least 1 and at most what the type has.
+int cpu_share(const Pool& pool, std::string_view type, int gang_size, int cores);
 
 class Capacity {
  public:
@@ -64,6 +82,7 @@ class Capacity {
   store::Write release(const std::string& owner);  // to be committed with the owner's last state
   std::vector<std::string> waiting_owners();       // to be looked at again after a release
   base::Json snapshot();                           // for /_meridian/v1/capacity and doctor
+  // Error(resource_exhausted) "not available in this region" for a type no pool serves.
   const Pool& pool_of(std::string_view type) const;
 
  private:

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "region/capacity/capacity.h"
+
+#include <gmock/gmock.h>
+
+#include <thread>
+
+#include "base/json.h"
+#include "region/capacity/plan.h"
+
+namespace meridian::region::capacity {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+constexpr base::Timestamp kNow{1'000'000};
+
+std::vector<std::string> granted(const std::vector<Verdict>& verdicts) {
+  std::vector<std::string> owners;
+  for (const auto& verdict : verdicts)
+    if (verdict.granted) owners.push_back(verdict.owner);
+  return owners;
+}
+
+TEST(PlanGrants, TwoGangsOfAllSlotsRunOneAfterTheOther) {
+  auto verdicts =
+      plan_grants({{"p", 100}}, {}, {{"a", {{"p", 100}}, 0, 1}, {"b", {{"p", 100}}, 0, 2}}, kNow);
+  EXPECT_THAT(granted(verdicts), ElementsAre("a"));
+  EXPECT_THAT(verdicts[1].behind, IsEmpty());
+}
+
+TEST(PlanGrants, PriorityGoesBeforeArrival) {
+  auto verdicts =
+      plan_grants({{"p", 2}}, {}, {{"a", {{"p", 2}}, 0, 1}, {"b", {{"p", 2}}, 5, 2}}, kNow);
+  EXPECT_THAT(granted(verdicts), ElementsAre("b"));
+}
+
+TEST(PlanGrants, NothingOvertakesAGangWhoseTimeIsUnknown) {
+  std::vector<Held> held{{"x", {{"p", 6}}, std::nullopt}};
+  auto verdicts = plan_grants(
+      {{"p", 8}}, held,
+      {{"big", {{"p", 4}}, 0, 1}, {"small", {{"p", 1}}, 0, 2, base::Duration(10)}}, kNow);
+  EXPECT_THAT(granted(verdicts), IsEmpty());
+  EXPECT_THAT(verdicts[1].behind, ElementsAre("big"));
+}
+
+TEST(PlanGrants, AShortGangIsBackfilledWhenItEndsBeforeTheHeadCanStart) {
+  std::vector<Held> held{{"x", {{"p", 6}}, kNow + base::Duration(1000)}};
+  std::vector<Waiting> waiting{{"big", {{"p", 4}}, 0, 1, base::Duration(5000)},
+                               {"short", {{"p", 2}}, 0, 2, base::Duration(1000)},
+                               {"long", {{"p", 2}}, 0, 3, base::Duration(10'000)}};
+  auto verdicts = plan_grants({{"p", 8}}, held, waiting, kNow);
+  EXPECT_THAT(granted(verdicts), ElementsAre("short"));
+  EXPECT_EQ(verdicts[0].expected, kNow + base::Duration(1000));
+}
+
+TEST(PlanGrants, AGangOnAnotherPoolIsNotHeldUp) {
+  std::vector<Held> held{{"x", {{"p", 8}}, std::nullopt}};
+  auto verdicts = plan_grants({{"p", 8}, {"q", 2}}, held,
+                              {{"big", {{"p", 4}}, 0, 1}, {"other", {{"q", 2}}, 0, 2}}, kNow);
+  EXPECT_THAT(granted(verdicts), ElementsAre("other"));
+}
+
+TEST(PlanGrants, AnOverdueHolderStillHolds) {
+  std::vector<Held> held{{"x", {{"p", 8}}, kNow - base::Duration(1)}};
+  EXPECT_THAT(granted(plan_grants({{"p", 8}}, held, {{"a", {{"p", 1}}, 0, 1}}, kNow)), IsEmpty());
+}
+
+class CapacityTest : public testing::Test {
+ protected:
+  Lease ask(const std::string& owner, int count) {
+    return capacity_.request({.owner = owner, .instances = {{"ml.m5.large", count}}});
+  }
+  std::unique_ptr<store::Store> store_ = store::open_in_memory();
+  base::ManualClock clock_;
+  Capacity capacity_{*store_, clock_, "000000000000/us-west-2", {{.name = "default", .count = 8}}};
+};
+
+TEST_F(CapacityTest, AskingTwiceIsAskingOnce) {
+  EXPECT_EQ(ask("training/a", 3).slots, ask("training/a", 3).slots);
+  EXPECT_EQ(ask("training/b", 5).state, Lease::State::granted);
+}
+
+TEST_F(CapacityTest, AWaitingGangHoldsNothingAndSaysWhoHolds) {
+  ask("training/a", 6);
+  Lease lease = ask("training/b", 4);
+  EXPECT_EQ(lease.state, Lease::State::waiting);
+  EXPECT_EQ(lease.reason, "requested 4, free 2 of 8; held by training/a (6)");
+  EXPECT_THAT(lease.slots, IsEmpty());
+  EXPECT_THAT(capacity_.waiting_owners(), ElementsAre("training/b"));
+}
+
+TEST_F(CapacityTest, AReleaseLetsTheNextIn) {
+  ask("training/a", 6);
+  ask("training/b", 4);
+  ASSERT_TRUE(store_->commit({capacity_.release("training/a")}));
+  EXPECT_EQ(ask("training/b", 4).state, Lease::State::granted);
+  EXPECT_THAT(capacity_.waiting_owners(), IsEmpty());
+}
+
+TEST_F(CapacityTest, AGangAboveThePoolIsRefusedWithBothNumbers) {
+  try {
+    ask("training/a", 128);
+    FAIL();
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.code(), base::Code::resource_exhausted);
+    EXPECT_THAT(error.message(), HasSubstr("requested 128, pool has 8; set pools.default.count"));
+  }
+}
+
+TEST_F(CapacityTest, AThousandShortJobsLeaveNothingBehind) {
+  for (int i = 0; i < 1000; ++i) {
+    std::string owner = "training/j" + std::to_string(i);
+    ASSERT_EQ(ask(owner, 8).state, Lease::State::granted);
+    ASSERT_TRUE(store_->commit({capacity_.release(owner)}));
+  }
+  EXPECT_EQ(base::find_path(capacity_.snapshot(), "pools")->at(0).at("used").to_number<int>(), 0);
+}
+
+TEST_F(CapacityTest, RacingGrantsNeverShareASlot) {
+  std::vector<Lease> leases(8);
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i)
+      threads.emplace_back([&, i] { leases[i] = ask("training/r" + std::to_string(i), 2); });
+  }
+  std::set<int> seen;
+  int granted = 0;
+  for (const Lease& lease : leases) {
+    granted += lease.state == Lease::State::granted;
+    for (int slot : lease.slots) EXPECT_TRUE(seen.insert(slot).second) << slot;
+  }
+  EXPECT_EQ(granted, 4);
+}
+
+TEST(CapacityPools, GpusAreWholeDevicesOfTheSlots) {
+  auto store = store::open_in_memory();
+  base::ManualClock clock;
+  Capacity capacity(*store, clock, "a/r",
+                    {{.name = "gpu", .types = {"ml.p3.8xlarge"}, .count = 2, .gpus = 4}});
+  EXPECT_THAT(capacity.request({.owner = "x", .instances = {{"ml.p3.8xlarge", 1}}}).gpus,
+              ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(capacity.request({.owner = "y", .instances = {{"ml.p3.8xlarge", 1}}}).gpus,
+              ElementsAre(4, 5, 6, 7));
+  EXPECT_THROW(capacity.pool_of("ml.m5.large"), base::Error);
+}
+
+TEST(InstanceTypes, KnowTheirSizeAndSayWhereAPriceComesFrom) {
+  auto type = find_instance_type("ml.p3.16xlarge");
+  ASSERT_TRUE(type);
+  EXPECT_EQ(type->cpus, 64);
+  EXPECT_EQ(type->gpus, 8);
+  EXPECT_EQ(type->price_per_hour, 24.48);
+  EXPECT_THAT(type->price_source, HasSubstr("2022"));
+  EXPECT_FALSE(find_instance_type("ml.m5.large")->price_per_hour);
+  EXPECT_FALSE(find_instance_type("ml.x99.large"));
+  EXPECT_EQ(find_list_price("ml.p2.xlarge", "eu-central-1")->on_demand, 1.326);
+}
+
+TEST(CpuShare, IsTheRealShareAndAtLeastOne) {
+  Pool pool{.name = "default"};
+  EXPECT_EQ(cpu_share(pool, "ml.m5.4xlarge", 2, 8), 4);
+  EXPECT_EQ(cpu_share(pool, "ml.m5.4xlarge", 16, 2), 1);
+  EXPECT_EQ(cpu_share(pool, "ml.m5.large", 1, 64), 2);
+  pool.cpus = 3;
+  EXPECT_EQ(cpu_share(pool, "ml.m5.large", 1, 64), 3);
+}
+
+}  // namespace
+}  // namespace meridian::region::capacity
