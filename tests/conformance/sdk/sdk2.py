@@ -1,0 +1,139 @@
+"""boto3 of today and the SageMaker SDK version 2, unmodified, by the environment of `meridian env` alone.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import contextlib
+import io
+import os
+import pathlib
+import tempfile
+import textwrap
+import unittest
+
+import harness
+
+TRAIN = textwrap.dedent("""
+    import argparse, os, pathlib
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--epochs", type=int, default=1)
+    parser.add_argument("--name", default="")
+    args = parser.parse_args()
+    print("channels", sorted(os.listdir("/opt/ml/input/data")), "name", args.name, flush=True)
+    for epoch in range(args.epochs):
+        print(f"epoch={epoch} val_acc: {0.5 + epoch / 10:.3f}", flush=True)
+    pathlib.Path(os.environ["SM_MODEL_DIR"], "model.txt").write_text("trained")
+""")
+
+
+def setUpModule():
+    global meridian
+    meridian = harness.Daemon().start()
+    for name in list(os.environ):
+        if name.startswith("AWS_"):
+            del os.environ[name]
+    for name, value in meridian.env.items():
+        if name.startswith("AWS_"):
+            os.environ[name] = value
+    os.environ["SAGEMAKER_TELEMETRY_OPT_OUT"] = "true"
+
+
+def tearDownModule():
+    meridian.__exit__(None, None, None)
+
+
+class Boto3(unittest.TestCase):
+    def test_the_variable_alone_leads_here(self):
+        import boto3
+        self.assertEqual(boto3.client("sts").get_caller_identity()["Account"], "000000000000")
+        s3 = boto3.client("s3")
+        s3.create_bucket(Bucket="by-variable", CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+        s3.put_object(Bucket="by-variable", Key="k", Body=b"v")
+        self.assertEqual(s3.get_object(Bucket="by-variable", Key="k")["Body"].read(), b"v")
+        boto3.client("cloudwatch").put_metric_data(Namespace="n", MetricData=[{"MetricName": "m", "Value": 1.5}])
+        self.assertEqual(boto3.client("cloudwatch").list_metrics(Namespace="n")["Metrics"][0]["MetricName"], "m")
+
+
+class Sdk(unittest.TestCase):
+    def source(self):
+        directory = pathlib.Path(tempfile.mkdtemp())
+        (directory / "train.py").write_text(TRAIN)
+        (directory / "data").mkdir()
+        (directory / "data" / "a.csv").write_text("1,2\n")
+        return directory
+
+    def fit(self, estimator, inputs):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            estimator.fit(inputs, logs=True)
+        return printed.getvalue()
+
+    def test_pytorch_estimator(self):
+        import sagemaker
+        from sagemaker.pytorch import PyTorch
+        source = self.source()
+        session = sagemaker.Session()
+        data = session.upload_data(str(source / "data"), key_prefix="sdk/data")
+        estimator = PyTorch(entry_point="train.py", source_dir=str(source), role=harness.ROLE, framework_version="1.13",
+                            py_version="py39", instance_count=1, instance_type="ml.m5.large",
+                            hyperparameters={"epochs": 3, "name": "a b"},
+                            metric_definitions=[{"Name": "val_acc", "Regex": r"val_acc: ([0-9.]+)"}])
+        printed = self.fit(estimator, {"train": data})
+        self.assertIn("name a b", printed)
+        self.assertIn("val_acc: 0.700", printed)
+        self.assertTrue(estimator.model_data.endswith("/output/model.tar.gz"))
+        job = estimator.latest_training_job.describe()
+        self.assertEqual(job["TrainingJobStatus"], "Completed")
+        frame = sagemaker.TrainingJobAnalytics(estimator.latest_training_job.name, ["val_acc"]).dataframe()
+        self.assertGreater(len(frame), 0)
+
+    def test_generic_estimator_with_the_reserved_image(self):
+        from sagemaker.estimator import Estimator
+        source = self.source()
+        estimator = Estimator(image_uri="host", entry_point="train.py", source_dir=str(source), role=harness.ROLE,
+                              instance_count=2, instance_type="ml.m5.large", hyperparameters={"epochs": 1})
+        data = estimator.sagemaker_session.upload_data(str(source / "data"), key_prefix="generic/data")
+        printed = self.fit(estimator, {"train": data})
+        self.assertIn("epoch=0", printed)
+
+    def test_xgboost_estimator(self):
+        import sagemaker
+        from sagemaker.estimator import Estimator
+        directory = pathlib.Path(tempfile.mkdtemp())
+        (directory / "train.csv").write_text("".join(f"{i % 2},{i % 2 + i / 1000},{i % 7}\n" for i in range(200)))
+        session = sagemaker.Session()
+        data = session.upload_data(str(directory / "train.csv"), key_prefix="xgb")
+        image = sagemaker.image_uris.retrieve("xgboost", "us-west-2", version="1.7-1")
+        estimator = Estimator(image_uri=image, role=harness.ROLE, instance_count=1, instance_type="ml.m5.large",
+                              output_path=f"s3://{session.default_bucket()}/xgb-out",
+                              hyperparameters={"num_round": 5, "objective": "binary:logistic"})
+        printed = self.fit(estimator, {"train": sagemaker.inputs.TrainingInput(data, content_type="text/csv")})
+        self.assertIn("train-logloss", printed)
+
+    def test_a_failing_script_raises_with_the_reason(self):
+        from sagemaker.exceptions import UnexpectedStatusException
+        from sagemaker.pytorch import PyTorch
+        directory = pathlib.Path(tempfile.mkdtemp())
+        (directory / "train.py").write_text("raise SystemExit('no rows in the data')")
+        estimator = PyTorch(entry_point="train.py", source_dir=str(directory), role=harness.ROLE,
+                            framework_version="1.13", py_version="py39", instance_count=1, instance_type="ml.m5.large")
+        with self.assertRaises(UnexpectedStatusException) as raised:
+            self.fit(estimator, None)
+        self.assertIn("no rows in the data", str(raised.exception))
+
+    def test_attach_and_spot_savings(self):
+        import sagemaker
+        from sagemaker.pytorch import PyTorch
+        source = self.source()
+        estimator = PyTorch(entry_point="train.py", source_dir=str(source), role=harness.ROLE, framework_version="1.13",
+                            py_version="py39", instance_count=1, instance_type="ml.m5.large", use_spot_instances=True,
+                            max_run=600, max_wait=900,
+                            checkpoint_s3_uri=f"s3://{sagemaker.Session().default_bucket()}/ckpt")
+        data = estimator.sagemaker_session.upload_data(str(source / "data"), key_prefix="spot/data")
+        printed = self.fit(estimator, {"train": data})
+        self.assertIn("Billable seconds", printed)
+        attached = PyTorch.attach(estimator.latest_training_job.name)
+        self.assertEqual(attached.model_data, estimator.model_data)
+
+
+if __name__ == "__main__":
+    unittest.main()
