@@ -36,7 +36,9 @@ class Activities {
   virtual ActivityStatus ensure(const std::string& name, const Key& key, Work work) = 0;
   virtual std::optional<ActivityStatus> find(const std::string& name) const = 0;
   virtual void cancel(const std::string& name) = 0;  // requests stop; the end still arrives
-  virtual void forget(const std::string& name) = 0;  // a later ensure starts anew
+  // A later ensure starts anew. One that runs is asked to stop, and the new one waits for its end:
+  // two of one name never run at once.
+  virtual void forget(const std::string& name) = 0;
 };
 
 // Each activity on a thread of its own, at most `at_once`; others wait in order.
