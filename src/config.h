@@ -41,7 +41,7 @@ struct ImageMapping {
 struct Config {
   std::string account = "000000000000";
   std::vector<std::string> regions{"us-west-2"};
-  std::vector<region::capacity::Pool> pools{region::capacity::Pool{.name = "default"}};
+  std::vector<region::capacity::Pool> pools{region::capacity::Pool{}};  // the default pool
   std::vector<ImageMapping> images;
   std::map<std::string, std::filesystem::path> file_systems;
   bool s3_sync = true;
