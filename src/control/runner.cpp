@@ -50,7 +50,9 @@ ThreadRunner::ThreadRunner(const base::Clock& clock, const StepTable& steps, std
   }
 }
 
-ThreadRunner::~ThreadRunner() {
+ThreadRunner::~ThreadRunner() { stop(); }
+
+void ThreadRunner::stop() {
   // All are told first, so that the slowest step alone decides how long this takes.
   for (std::jthread& thread : threads_) thread.request_stop();
   threads_.clear();

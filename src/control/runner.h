@@ -54,7 +54,9 @@ class StepTable {
 class ThreadRunner final : public Runner {
  public:
   ThreadRunner(const base::Clock& clock, const StepTable& steps, std::size_t threads = 4);
-  ~ThreadRunner() override;  // stops and joins
+  ~ThreadRunner() override;  // stops
+  // Lets running steps end and runs no more; keys may still be added and then only wait.
+  void stop();
   void add(const Key& key) override { queue_.add(key); }
   void add_after(const Key& key, base::Duration delay) override { queue_.add_after(key, delay); }
 
