@@ -42,7 +42,7 @@ class Responder {
   // Sends `count` bytes of the file from `offset` by sendfile; after begin() with a Content-Length.
   virtual void send_file(int fd, std::uint64_t offset, std::uint64_t count) = 0;
   virtual bool begun() const = 0;
-  // True once the peer has closed its end: long watches poll this.
+  // True once the peer has closed its end, or the server is stopping: long watches poll this.
   virtual bool peer_gone() const = 0;
 };
 
@@ -62,6 +62,8 @@ struct ServerSettings {
   std::chrono::milliseconds idle_timeout{75'000};
   std::chrono::milliseconds body_timeout{30'000};  // without a byte
   std::chrono::milliseconds stop_grace{5'000};
+  std::size_t max_connections = 20'000;  // more are closed at once
+  std::size_t max_queue = 1'024;         // requests waiting for a worker; more get 503
 };
 
 class HttpServer {
