@@ -30,11 +30,18 @@ class Daemon:
         self.process = None
         if config is not None:
             (self.data / "config.yaml").write_text(config)
+        self.bin = BIN
         if user is not None:
+            # The checkout may lie where that user cannot read.
+            self.bin = pathlib.Path(tempfile.mkdtemp(prefix="meridian-e2e-bin-"))
+            self.bin.chmod(0o755)
+            for name in ("meridian", "meridian-init", "meridian-xgboost"):
+                if (BIN / name).exists():
+                    shutil.copy(BIN / name, self.bin / name)
             shutil.chown(self.data, user)
 
     def start(self):
-        command = [str(BIN / "meridian"), "--data", str(self.data), "up", "--port", "0",
+        command = [str(self.bin / "meridian"), "--data", str(self.data), "up", "--port", "0",
                    "--regions", ",".join(self.regions)]
         if self.user is not None:
             command = ["runuser", "-u", self.user, "--"] + command
@@ -122,6 +129,8 @@ class Daemon:
     def __exit__(self, *exc):
         self.stop()
         shutil.rmtree(self.data, ignore_errors=True)
+        if self.bin != BIN:
+            shutil.rmtree(self.bin, ignore_errors=True)
         if exc[0] is None:
             self.data.with_suffix(".log").unlink(missing_ok=True)
 
