@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/json_fwd.h"
@@ -27,7 +28,11 @@ struct CallContext {
   std::string principal_name;
   std::string request_id;
   std::string user_agent;
+  std::string access_key_id;
   bool may_write = true;  // false for viewers: the front refuses before the handler
+  // Paths of input fields that the API model does not have ("ResourceConfig.Foo"): they are still
+  // in the input, to be recorded, echoed and named in a warning.
+  std::vector<std::string> unknown_fields;
 };
 
 // The error a client sees: AWS's code and HTTP status.

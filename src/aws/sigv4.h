@@ -55,11 +55,14 @@ struct Verification {
   std::string expected_sha256;                    // hex, for signed_hash
   std::string seed_signature;                     // for the chunked forms
   std::string canonical_request, string_to_sign;  // for SignatureDoesNotMatch answers
+  std::string unsigned_name;                      // for unsigned_header: which one
 };
 
-// Verifies head and query with `secret`; allowed skew is 15 minutes.
+// Verifies head and query with `secret`; allowed skew is 15 minutes. Clients of services other than
+// S3 sign the body's hash without sending it: `body_sha256` (hex) is then that hash, computed by
+// the caller who has read the body; a hash in the request's own header comes first.
 Verification verify(const AuthClaim& claim, const net::Request& request, std::string_view secret,
-                    base::Timestamp now);
+                    base::Timestamp now, std::string_view body_sha256 = {});
 
 // The body behind that verification: decodes aws-chunked, checks chunk signatures, the payload hash
 // and Content-Length/decoded length. read() throws Error(data_loss) with AWS's code name in front

@@ -1,8 +1,9 @@
 // Who may do what: accounts, principals, access keys, roles, temporary credentials (design D12).
 //
 // Keys live in the store of the installation (control.db) and in memory; look-ups by access key id
-// are lock-free snapshots, so that every request can afford one. Secrets never appear in logs or
-// errors.
+// read an immutable snapshot, so that every request can afford one. Secrets never appear in logs or
+// errors. A temporary key is kept for a day after its end, so that its user reads "expired" instead
+// of "unknown".
 //
 // Thread-safe.
 //

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Writes OUTPUT: a C++ source that holds the text of each of MODELS.
+set(text "// Generated from api/*.json by src/aws/embed.cmake.\n#include \"aws/model_data.h\"\n\n")
+string(APPEND text "namespace meridian::aws {\n\n")
+set(rows "")
+foreach(model ${MODELS})
+  get_filename_component(name ${model} NAME_WE)
+  string(MAKE_C_IDENTIFIER ${name} id)
+  file(READ ${model} body)
+  string(APPEND text "static const char ${id}_text[] = R\"==json==(${body})==json==\";\n")
+  string(APPEND rows "    {\"${name}\", {${id}_text, sizeof ${id}_text - 1}},\n")
+endforeach()
+string(APPEND text "\nconst std::vector<ModelText>& model_texts() {\n")
+string(APPEND text "  static const std::vector<ModelText> all{\n${rows}  };\n  return all;\n}\n\n")
+string(APPEND text "}  // namespace meridian::aws\n")
+file(WRITE ${OUTPUT} "${text}")

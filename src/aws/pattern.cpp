@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+#include <map>
+#include <memory>
+
+#include "aws/model.h"
+#include "base/error.h"
+#include "base/sync.h"
+
+namespace meridian::aws {
+namespace {
+
+struct FreeCode {
+  void operator()(pcre2_code* code) const { pcre2_code_free(code); }
+};
+struct FreeMatch {
+  void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
+};
+struct FreeContext {
+  void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+};
+using Code = std::unique_ptr<pcre2_code, FreeCode>;
+
+Code compile(const std::string& pattern) {
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  // ALT_BSUX: \uXXXX as in Java, from whose syntax the patterns of the models come.
+  const std::uint32_t options =
+      PCRE2_UTF | PCRE2_ALT_BSUX | PCRE2_DOLLAR_ENDONLY | PCRE2_ANCHORED | PCRE2_ENDANCHORED;
+  Code code(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(), options,
+                          &error, &offset, nullptr));
+  if (code) return code;
+  throw base::Error(base::Code::internal, "API model: pattern '" + pattern + "' is not understood");
+}
+
+// Compiled once per pattern; the models have a few hundred.
+const pcre2_code* compiled(const std::string& pattern) {
+  static const base::Sync<std::map<std::string, Code>> cache;
+  auto codes = cache.lock();
+  auto& slot = (*codes)[pattern];
+  if (!slot) slot = compile(pattern);
+  return slot.get();
+}
+
+}  // namespace
+
+bool matches_pattern(const std::string& pattern, std::string_view text) {
+  const pcre2_code* code = compiled(pattern);
+  const std::unique_ptr<pcre2_match_data, FreeMatch> data(
+      pcre2_match_data_create_from_pattern(code, nullptr));
+  const std::unique_ptr<pcre2_match_context, FreeContext> context(
+      pcre2_match_context_create(nullptr));
+  pcre2_set_match_limit(context.get(), 1'000'000);
+  pcre2_set_heap_limit(context.get(), 20'000);  // KiB
+  return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, data.get(),
+                     context.get()) >= 0;
+}
+
+}  // namespace meridian::aws
