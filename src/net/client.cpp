@@ -372,6 +372,10 @@ struct HttpClient::State {
     const Error error = transfer_error(result, url.origin, slot->detail);
     give_back(std::move(slot));
     if (result != CURLE_OK) throw error;
+    if (!exchange.head_done) {
+      throw Error(Code::unavailable, url.origin + ": the connection closed within the header",
+                  Retry::yes);
+    }
     return std::move(exchange.response);
   }
 
