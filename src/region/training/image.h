@@ -35,6 +35,8 @@ struct HostProbe {
   // Nothing when `python -c "import module"` works; else the last line of what it said.
   std::function<std::optional<std::string>(const std::string& python, const std::string& module)>
       import_error;
+  // "3.11.2" first, then the directories that it imports from; empty when it can't be run.
+  std::function<std::vector<std::string>(const std::string& python)> search_path;
 };
 HostProbe machine_probe();  // podman, and the interpreter itself
 

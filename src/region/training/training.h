@@ -65,8 +65,6 @@ struct Settings {
   // FileSystemDataSource: id → directory of the host.
   std::map<std::string, std::filesystem::path> file_systems;
   SpotPolicy spot;
-  // Owner of what programs write, when the daemon is root and programs are not (engine settings).
-  std::optional<std::uint32_t> user_id, group_id;
   bool refuse_unenforced = false;      // --strict: KMS, VPC, traffic encryption are refused
   base::Duration grace{120'000};       // SIGTERM → SIGKILL at a stop (contract §3.9)
   base::Duration heartbeat{30'000};    // how often a running job's time and checkpoints are saved

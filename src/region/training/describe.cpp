@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "region/training/operations.h"
+
+namespace meridian::region::training {
+namespace {
+
+using base::Json;
+using base::JsonArray;
+using base::JsonObject;
+
+JsonArray transitions_of(const JobRecord& record, Core& core) {
+  JsonArray transitions;
+  for (const Transition& each : record.transitions) {
+    JsonObject entry{{"Status", each.status},
+                     {"StartTime", each.start.seconds()},
+                     {"StatusMessage", each.message}};
+    if (each.end) entry["EndTime"] = each.end->seconds();
+    transitions.push_back(entry);
+  }
+  if (record.phase == Phase::leasing && record.secondary == "Pending" && !transitions.empty()) {
+    // What holds the instances changes without this job's record changing.
+    auto lease = core.parts.capacity.find(Core::lease_owner(record.name));
+    if (lease && lease->state == capacity::Lease::State::waiting)
+      transitions.back().as_object()["StatusMessage"] = "Waiting for capacity: " + lease->reason;
+  }
+  return transitions;
+}
+
+std::int64_t whole_seconds(std::int64_t ms) { return std::max<std::int64_t>(1, (ms + 500) / 1000); }
+
+void add_times(const JobRecord& record, Core& core, JsonObject& answer) {
+  answer["CreationTime"] = record.created.seconds();
+  answer["LastModifiedTime"] = record.modified.seconds();
+  if (record.ended) answer["TrainingEndTime"] = record.ended->seconds();
+  if (!record.started) return;
+  Timings timings = live_timings(record, core);
+  answer["TrainingStartTime"] = record.started->seconds();
+  answer["TrainingTimeInSeconds"] = whole_seconds(timings.training_ms);
+  answer["BillableTimeInSeconds"] = whole_seconds(timings.billable_ms);
+}
+
+// What AWS has no member for; its clients drop it, ours show it.
+JsonObject own_facts(const JobRecord& record, Core& core) {
+  JsonArray warnings, streams;
+  for (const auto& warning : record.warnings) warnings.push_back(Json(warning));
+  for (const auto& stream : record.streams) streams.push_back(Json(stream));
+  Cost cost = cost_of(record, read_spec(record.request), core);
+  JsonObject cost_json{{"Text", cost.text}};
+  if (cost.usd) cost_json["Usd"] = *cost.usd;
+  return {{"Program", record.program},
+          {"Warnings", warnings},
+          {"Attempt", record.attempt},
+          {"Reclaims", record.reclaims},
+          {"Retries", record.retries},
+          {"LogStreams", streams},
+          {"Sync", record.sync},
+          {"Cost", cost_json},
+          {"HasRunRecord", !record.run_record.empty()}};
+}
+
+}  // namespace
+
+JsonObject description_of(const JobRecord& record, Core& core) {
+  JsonObject answer = record.request;
+  answer["TrainingJobName"] = record.name;
+  answer["TrainingJobArn"] = record.arn;
+  answer["ModelArtifacts"] = JsonObject{{"S3ModelArtifacts", record.model_uri}};
+  answer["TrainingJobStatus"] = record.status;
+  answer["SecondaryStatus"] = record.secondary;
+  if (!record.failure_reason.empty()) answer["FailureReason"] = record.failure_reason;
+  for (const char* flag : {"EnableNetworkIsolation", "EnableInterContainerTrafficEncryption",
+                           "EnableManagedSpotTraining"})
+    if (!answer.contains(flag)) answer[flag] = false;
+  if (!answer.contains("ProfilingStatus")) {
+    bool profiles = answer.contains("ProfilerConfig") &&
+                    !base::bool_or(answer["ProfilerConfig"], "DisableProfiler", false);
+    answer["ProfilingStatus"] = profiles ? "Enabled" : "Disabled";
+  }
+  answer["SecondaryStatusTransitions"] = transitions_of(record, core);
+  if (!record.final_metrics.empty()) answer["FinalMetricDataList"] = record.final_metrics;
+  if (!record.warm_pool.empty()) answer["WarmPoolStatus"] = record.warm_pool;
+  add_times(record, core, answer);
+  answer["Meridian"] = own_facts(record, core);
+  return answer;
+}
+
+Json describe_training_job(Core& core, const JsonObject& input) {
+  return description_of(get_job(core, input), core);
+}
+
+}  // namespace meridian::region::training

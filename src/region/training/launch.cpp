@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "region/training/launch.h"
+
+#include "region/training/layout.h"
+#include "region/training/staging.h"
+
+namespace meridian::region::training {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr char kTools[] = "/opt/meridian/tools";
+
+using Environment = std::map<std::string, std::string>;
+
+// What the platform gives before the request's own Environment, which may override it.
+Environment platform_environment(const Core& core, const JobRecord& record, const JobSpec& spec,
+                                 const LaunchFacts& facts) {
+  std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  if (!core.settings.tools_directory.empty()) path = std::string(kTools) + ":" + path;
+  Environment environment{{"PATH", path},
+                          {"HOME", "/tmp"},
+                          {"LANG", "C.UTF-8"},
+                          {"PYTHONUNBUFFERED", "1"},
+                          {"TRAINING_JOB_NAME", record.name},
+                          {"TRAINING_JOB_ARN", record.arn},
+                          {"AWS_REGION", core.settings.region},
+                          {"AWS_DEFAULT_REGION", core.settings.region},
+                          {"AWS_ACCESS_KEY_ID", facts.keys.id},
+                          {"AWS_SECRET_ACCESS_KEY", facts.keys.secret},
+                          {"AWS_SESSION_TOKEN", facts.keys.session_token},
+                          {"AWS_EC2_METADATA_DISABLED", "true"}};
+  if (!spec.isolated && !core.settings.endpoint_url.empty()) {
+    environment["AWS_ENDPOINT_URL"] = core.settings.endpoint_url;
+    environment["S3_ENDPOINT_URL"] = core.settings.endpoint_url;
+  }
+  return environment;
+}
+
+run::ScriptJob script_job(const Core& core, const JobRecord& record, const JobSpec& spec,
+                          const HostSlot& slot, const LaunchFacts& facts, int gpus) {
+  run::ScriptJob job{.job_name = record.name,
+                     .job_arn = record.arn,
+                     .region = core.settings.region,
+                     .current_host = slot.host,
+                     .current_group = slot.group,
+                     .hyperparameters = spec.hyperparameters,
+                     .environment = spec.environment,
+                     .input_data_config = input_data_config(spec, slot)};
+  auto hosts = spec.hosts();
+  for (const Group& group : spec.groups) {
+    run::GroupHosts members{group.name, group.type, {}};
+    for (const HostSlot& each : hosts)
+      if (each.group == group.name) members.hosts.push_back(each.host);
+    job.groups.push_back(std::move(members));
+  }
+  job.cpus = capacity::cpu_share(core.parts.capacity.pool_of(slot.type), slot.type,
+                                 spec.instance_count(), facts.cores);
+  job.gpus = gpus;
+  Program program = parse_program(record.program);
+  if (!program.python.empty()) job.python = program.python;
+  return job;
+}
+
+std::vector<run::Mount> mounts_for(const Core& core, const JobRecord& record, const JobSpec& spec,
+                                   const HostSlot& slot) {
+  using Mode = run::Mount::Mode;
+  const fs::path instance = core.instance_directory(record, slot.host);
+  std::vector<run::Mount> mounts{{ml_directory(instance), "/opt/ml", Mode::read_write}};
+  for (const Channel& channel : spec.channels) {
+    if (!channel.is_for(slot.group) || channel.mode == InputMode::pipe) continue;
+    const fs::path inside = fs::path("/opt/ml/input/data") / channel.name;
+    if (channel.file_system) {
+      // Validated at Create; a configuration that lost it since is an error here.
+      auto root = core.settings.file_systems.find(channel.file_system->id);
+      if (root == core.settings.file_systems.end())
+        throw base::Error(base::Code::invalid_argument,
+                          "FileSystemId '" + channel.file_system->id + "' has no directory");
+      fs::path below = fs::path(channel.file_system->directory).lexically_normal();
+      mounts.push_back({root->second / below.relative_path(), inside,
+                        channel.file_system->writable ? Mode::read_write : Mode::read_only});
+    } else {
+      mounts.push_back(
+          {channel_directory(core.directory(record), channel, slot.host), inside, Mode::overlay});
+    }
+  }
+  std::vector<SyncedDirectory> synced = spec.outputs;
+  if (spec.checkpoints) synced.push_back(*spec.checkpoints);
+  for (const SyncedDirectory& each : synced)
+    if (auto local = synced_directory(instance, each); local.needs_mount)
+      mounts.push_back({local.host, each.local_path, Mode::read_write});
+  if (!core.settings.tools_directory.empty())
+    mounts.push_back({core.settings.tools_directory, kTools, Mode::read_only});
+  return mounts;
+}
+
+std::vector<int> gpus_of(const JobRecord& record, const JobSpec& spec, std::size_t index) {
+  std::size_t each = record.gpus.size() / std::max(1, spec.instance_count());
+  auto first = record.gpus.begin() + static_cast<std::ptrdiff_t>(index * each);
+  return {first, first + static_cast<std::ptrdiff_t>(each)};
+}
+
+void set_command(const Core& core, const JobSpec& spec, const Program& program,
+                 const run::ScriptJob& job, run::InstanceSpec& instance) {
+  auto add = [&](const Environment& more) {
+    for (const auto& [name, value] : more) instance.environment[name] = value;
+  };
+  if (!spec.entrypoint.empty()) {
+    instance.argv = spec.entrypoint;
+    instance.argv.insert(instance.argv.end(), spec.arguments.begin(), spec.arguments.end());
+    add(run::script_environment(job));
+  } else if (program.kind == Program::Kind::oci) {
+    instance.argv = spec.arguments.empty() ? std::vector<std::string>{"train"} : spec.arguments;
+  } else if (program.kind == Program::Kind::xgboost) {
+    instance.argv = {core.settings.algorithms_directory / "meridian-xgboost", "train"};
+    add(run::script_environment(job));
+  } else {
+    run::Launch launch = run::plan_launch(job);
+    instance.argv = launch.argv;
+    instance.working_directory = "/opt/ml/code";
+    add(launch.environment);
+  }
+  if (program.kind == Program::Kind::oci) instance.image = program.image;
+}
+
+}  // namespace
+
+std::string host_address(std::size_t index) {
+  // 127.0.1.1 … 127.0.1.254, 127.0.2.1 …
+  return "127.0." + std::to_string(1 + index / 254) + "." + std::to_string(1 + index % 254);
+}
+
+run::InstanceSpec instance_spec(const Core& core, const JobRecord& record, const JobSpec& spec,
+                                const HostSlot& slot, const LaunchFacts& facts) {
+  auto hosts = spec.hosts();
+  std::size_t index = 0;
+  run::InstanceSpec instance;
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    instance.hosts.push_back({hosts[i].host, host_address(i)});
+    if (hosts[i].host == slot.host) index = i;
+  }
+  const auto& pool = core.parts.capacity.pool_of(slot.type);
+  instance.id = core.instance_id(record, slot.host);
+  instance.gang = core.gang_id(record);
+  instance.directory = core.instance_directory(record, slot.host);
+  instance.hostname = slot.host;
+  instance.gpus = gpus_of(record, spec, index);
+  instance.mounts = mounts_for(core, record, spec, slot);
+  instance.hidden = core.settings.hidden;
+  instance.limits = {.cpus = pool.cpus, .memory_bytes = pool.memory_bytes};
+  instance.network = spec.isolated ? run::Network::isolated : core.settings.network;
+  if (!spec.isolated) {
+    instance.endpoint_socket = core.settings.endpoint_socket;
+    instance.endpoint_port = core.settings.endpoint_port;
+  }
+  if (auto file = facts.log_files.find(slot.host); file != facts.log_files.end())
+    instance.log_file = file->second;
+  instance.grace = core.settings.grace;
+  instance.environment = platform_environment(core, record, spec, facts);
+  for (const auto& [name, value] : spec.environment) instance.environment[name] = value;
+  run::ScriptJob job =
+      script_job(core, record, spec, slot, facts, static_cast<int>(instance.gpus.size()));
+  set_command(core, spec, parse_program(record.program), job, instance);
+  return instance;
+}
+
+}  // namespace meridian::region::training

@@ -1,0 +1,77 @@
+// What a step looks at before it decides.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include "region/training/controller.h"
+#include "region/training/staging.h"
+
+namespace meridian::region::training {
+
+using WorkPhase = control::ActivityStatus::Phase;
+
+Observed Controller::observe(JobRecord& record, const JobSpec& spec, Memory& memory) {
+  Observed observed{.phase = record.phase,
+                    .cause = record.cause,
+                    .stop_requested = record.stop_requested,
+                    .reclaim_requested = record.reclaim_requested,
+                    .retries = record.retries,
+                    .reclaims = record.reclaims,
+                    .timings = record.timings,
+                    .bounds = spec.bounds};
+  observed.bounds.grace_ms = core_.settings.grace.count();
+  if (spec.spot && core_.settings.spot.reclaim_after) {
+    observed.bounds.reclaim_after_ms = core_.settings.spot.reclaim_after->count();
+    observed.bounds.reclaims = core_.settings.spot.reclaims;
+  }
+  switch (record.phase) {
+    case Phase::leasing:
+      if (!record.stop_requested) observe_lease(record, spec, memory, observed);
+      break;
+    case Phase::staging:
+    case Phase::uploading: observe_work(record, memory, observed); break;
+    case Phase::running:
+    case Phase::ending:
+      for (const HostSlot& slot : spec.hosts())
+        observed.instances.push_back(observe_instance(record, slot, memory));
+      break;
+    case Phase::done: break;
+  }
+  return observed;
+}
+
+void Controller::observe_lease(JobRecord& record, const JobSpec& spec, Memory& memory,
+                               Observed& observed) {
+  capacity::LeaseRequest request{.owner = Core::lease_owner(record.name),
+                                 .instances = spec.instances_by_type(),
+                                 .at_most = base::Duration(spec.bounds.max_runtime_ms)};
+  memory.lease = core_.parts.capacity.request(request);
+  observed.leased = memory.lease.state == capacity::Lease::State::granted;
+  if (observed.leased) return;
+  std::string message = "Waiting for capacity: " + memory.lease.reason;
+  bool told = record.secondary == "Pending" && !record.transitions.empty() &&
+              record.transitions.back().message == message;
+  if (told) return;
+  enter(record, "Pending", std::move(message), core_.parts.clock.now());
+  core_.records.save(record);  // a lost race is told at the next look
+}
+
+void Controller::observe_work(const JobRecord& record, Memory& memory, Observed& observed) {
+  auto status = core_.parts.activities.find(work_name(record));
+  memory.work_error.clear();
+  if (!status) return;
+  observed.work = WorkState{status->phase, Cause::none};
+  if (status->phase != WorkPhase::failed) return;
+  if (status->error) memory.work_error = status->error->what();
+  observed.work->blame = status->error ? blame_of(*status->error) : Cause::lost;
+}
+
+run::InstanceStatus Controller::observe_instance(const JobRecord& record, const HostSlot& slot,
+                                                 Memory& memory) {
+  const std::string id = core_.instance_id(record, slot.host);
+  run::InstanceStatus status = core_.parts.engine.observe(id);
+  // Unknown to this process: perhaps an earlier one started it.
+  if (status.phase == run::InstanceStatus::Phase::unknown && memory.adopted.insert(id).second)
+    status = core_.parts.engine.adopt(core_.instance_directory(record, slot.host));
+  return status;
+}
+
+}  // namespace meridian::region::training

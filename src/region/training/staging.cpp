@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "region/training/staging.h"
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "region/training/layout.h"
+#include "region/training/run_record.h"
+
+namespace meridian::region::training {
+namespace {
+
+using base::Json;
+using base::JsonObject;
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostCode = 1u << 30;
+
+Program choose_program(const Core& core, const JobSpec& spec) {
+  ImageQuestion question{.image = spec.image.empty() ? spec.algorithm_name : spec.image,
+                         .has_script = spec.has_script(),
+                         .has_entrypoint = !spec.entrypoint.empty(),
+                         .python = core.settings.python};
+  auto decided = decide_program(question, core.settings.image_rules, core.settings.probe);
+  if (!decided) throw base::Error(base::Code::invalid_argument, decided.error());
+  if (decided->kind == Program::Kind::xgboost && core.settings.algorithms_directory.empty())
+    throw base::Error(base::Code::invalid_argument,
+                      "the built-in algorithm xgboost is not part of this installation");
+  return *decided;
+}
+
+// The hosts that get the channel, in order.
+std::vector<HostSlot> receivers(const std::vector<HostSlot>& hosts, const Channel& channel) {
+  std::vector<HostSlot> chosen;
+  for (const HostSlot& slot : hosts)
+    if (channel.is_for(slot.group)) chosen.push_back(slot);
+  return chosen;
+}
+
+struct ChannelSums {
+  JsonObject digest;  // for the run record
+};
+
+ChannelSums stage_channel(Core& core, const fs::path& job, const Channel& channel,
+                          const std::vector<HostSlot>& hosts, const s3::OnProgress& progress,
+                          std::stop_token stop) {
+  bool sharded = channel.s3->distribution == s3::Distribution::sharded;
+  std::size_t count = sharded ? hosts.size() : 1;
+  InputDigest digest;
+  for (std::size_t i = 0; i < count; ++i) {
+    auto objects = s3::list_channel(core.parts.objects, *channel.s3, i, count);
+    digest.add(objects);
+    if (channel.mode == InputMode::pipe) continue;
+    if (objects.empty())
+      throw base::Error(base::Code::invalid_argument, "ShardedByS3Key leaves " + hosts[i].host +
+                                                          " without an object (" +
+                                                          std::to_string(count) + " hosts)");
+    fs::path target = channel_directory(job, channel, hosts[i].host);
+    base::make_directories(target);
+    s3::stage(core.parts.objects, objects, target, s3::Decompress::none, progress, stop);
+  }
+  return {digest.finish()};
+}
+
+JsonObject stage_channels(Core& core, const JobRecord& record, const JobSpec& spec,
+                          const s3::OnProgress& progress, std::stop_token stop) {
+  JsonObject digests;
+  auto hosts = spec.hosts();
+  for (const Channel& channel : spec.channels) {
+    auto chosen = receivers(hosts, channel);
+    if (!channel.s3 || chosen.empty()) continue;
+    base::while_doing("staging channel '" + channel.name + "'", [&] {
+      digests[channel.name] =
+          stage_channel(core, core.directory(record), channel, chosen, progress, stop).digest;
+    });
+  }
+  return digests;
+}
+
+// The archive that sagemaker_submit_directory names, on this machine; nothing when the program is
+// already where it has to be.
+std::optional<fs::path> fetch_code(Core& core, const JobRecord& record, const JobSpec& spec,
+                                   const std::string& host) {
+  auto where = spec.find_hyperparameter("sagemaker_submit_directory");
+  if (!where) return std::nullopt;
+  if (where->starts_with("s3://")) {
+    fs::path file = core.attempt_directory(record) / "code.tar.gz";
+    if (fs::exists(file)) return file;
+    auto uri = s3::parse_uri(*where);
+    if (!uri)
+      throw base::Error(base::Code::invalid_argument,
+                        "sagemaker_submit_directory '" + *where + "' is not an S3 URI");
+    auto body = core.parts.objects.open(uri->bucket, uri->key);
+    base::write_file(file, body->read_all(kMostCode));
+    return file;
+  }
+  // A channel that ships code, as SDKs do under network isolation.
+  constexpr std::string_view kData = "/opt/ml/input/data/";
+  if (where->starts_with(kData)) {
+    fs::path inside(where->substr(kData.size()));
+    for (const Channel& channel : spec.channels)
+      if (inside.begin() != inside.end() && *inside.begin() == channel.name)
+        return channel_directory(core.directory(record), channel, host) /
+               inside.lexically_relative(channel.name);
+  }
+  return std::nullopt;
+}
+
+// Returns the code's digest, "" when there is none.
+std::string unpack_code(Core& core, const JobRecord& record, const JobSpec& spec) {
+  std::string digest;
+  for (const HostSlot& slot : spec.hosts()) {
+    auto archive = fetch_code(core, record, spec, slot.host);
+    if (!archive || !fs::is_regular_file(*archive)) continue;
+    fs::path code = ml_directory(core.instance_directory(record, slot.host)) / "code";
+    std::string bytes = base::read_file(*archive);
+    if (digest.empty()) digest = base::sha256_hex(bytes);
+    net::StringBody body(std::move(bytes));
+    s3::extract_archive(body, code);
+  }
+  return digest;
+}
+
+void restore_checkpoints(Core& core, const JobRecord& record, const JobSpec& spec,
+                         std::stop_token stop) {
+  if (!spec.checkpoints) return;
+  auto uri = s3::parse_uri(spec.checkpoints->uri);
+  for (const HostSlot& slot : spec.hosts()) {
+    auto local = synced_directory(core.instance_directory(record, slot.host), *spec.checkpoints);
+    s3::DirectorySync(core.parts.objects, local.host, uri->bucket, uri->key).download(stop);
+  }
+}
+
+void remove_former_attempt(const Core& core, const JobRecord& record) {
+  for (int attempt = 1; attempt < record.attempt; ++attempt)
+    base::remove_tree(core.directory(record) / std::to_string(attempt));
+}
+
+std::vector<std::string> notes_on_modes(const JobSpec& spec) {
+  std::vector<std::string> notes;
+  for (const Channel& channel : spec.channels)
+    if (channel.mode == InputMode::fast_file)
+      notes.push_back("channel '" + channel.name +
+                      "': InputMode FastFile is staged completely before the start, as File");
+  return notes;
+}
+
+}  // namespace
+
+Cause blame_of(const base::Error& error) {
+  switch (error.code()) {
+    case base::Code::invalid_argument:
+    case base::Code::not_found:
+    case base::Code::already_exists:
+    case base::Code::failed_precondition:
+    case base::Code::permission_denied:
+    case base::Code::unauthenticated:
+    case base::Code::resource_exhausted:
+    case base::Code::unimplemented: return Cause::client;
+    default: return Cause::lost;
+  }
+}
+
+Staged stage_job(Core& core, const JobRecord& record, const s3::OnProgress& progress,
+                 std::stop_token stop) {
+  const JobSpec spec = read_spec(record.request);
+  Staged staged;
+  staged.program = choose_program(core, spec);
+  remove_former_attempt(core, record);
+  for (const HostSlot& slot : spec.hosts()) {
+    fs::path instance = core.instance_directory(record, slot.host);
+    make_instance_tree(instance, spec, slot);
+    write_config_files(instance, config_files(spec, slot, record.request));
+  }
+  JsonObject inputs = stage_channels(core, record, spec, progress, stop);
+  std::string code = base::while_doing("unpacking sagemaker_submit_directory",
+                                       [&] { return unpack_code(core, record, spec); });
+  base::while_doing("restoring checkpoints",
+                    [&] { restore_checkpoints(core, record, spec, stop); });
+  staged.run_record = make_run_record(core, record, spec, staged.program, inputs, code);
+  staged.warnings = notes_on_modes(spec);
+  return staged;
+}
+
+JsonObject program_json(const Program& program) {
+  constexpr std::string_view kKinds[] = {"host", "oci", "xgboost"};
+  return {{"Kind", kKinds[static_cast<int>(program.kind)]},
+          {"Python", program.python},
+          {"Image", program.image},
+          {"Explanation", program.explanation}};
+}
+
+Program parse_program(const JsonObject& json) {
+  const Json value(json);
+  Program program;
+  std::string kind = base::string_or(value, "Kind", "host");
+  program.kind = kind == "oci"       ? Program::Kind::oci
+                 : kind == "xgboost" ? Program::Kind::xgboost
+                                     : Program::Kind::host;
+  program.python = base::string_or(value, "Python");
+  program.image = base::string_or(value, "Image");
+  program.explanation = base::string_or(value, "Explanation");
+  return program;
+}
+
+}  // namespace meridian::region::training

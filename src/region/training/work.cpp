@@ -1,0 +1,119 @@
+// The activities of a job, and what is done beside a running program.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
+#include "region/training/controller.h"
+#include "region/training/staging.h"
+
+namespace meridian::region::training {
+namespace {
+
+constexpr char kMetricSpace[] = "/aws/sagemaker/TrainingJobs";
+constexpr base::Duration kMeasureEvery{60'000};
+
+void do_staging(Core& core, const JobRecord& record, std::stop_token stop) {
+  Staged staged = stage_job(core, record, {}, stop);
+  core.records.update(record.name, [&](JobRecord& current) {
+    if (current.attempt != record.attempt || current.phase != Phase::staging) return false;
+    current.program = program_json(staged.program);
+    // The first attempt's record is the one that says what the job was made from.
+    if (current.run_record.empty()) current.run_record = staged.run_record;
+    if (current.attempt == 1)
+      for (const auto& warning : staged.warnings) current.warnings.push_back(warning);
+    return true;
+  });
+}
+
+void do_uploading(Core& core, const JobRecord& record, OutputSync& sync, std::stop_token stop) {
+  Uploaded uploaded = upload_outputs(core, record, read_spec(record.request), sync, stop);
+  core.records.update(record.name, [&](JobRecord& current) {
+    if (current.attempt != record.attempt || current.phase != Phase::uploading) return false;
+    current.model_uri = uploaded.model_uri;
+    for (const auto& name : uploaded.left_out)
+      current.warnings.push_back(name + ": left out of the upload");
+    return true;
+  });
+}
+
+void do_sync(Core& core, const std::string& job, OutputSync& sync, std::stop_token stop) {
+  auto result = sync.upload(stop);
+  core.records.update(job, [&](JobRecord& current) {
+    if (current.terminal()) return false;
+    std::int64_t before = base::int_or(base::Json(current.sync), "Uploaded", 0);
+    current.sync = {{"Uploaded", before + static_cast<std::int64_t>(result.uploaded)},
+                    {"Pending", result.pending},
+                    {"At", core.parts.clock.now().seconds()}};
+    return true;
+  });
+}
+
+std::uint64_t machine_memory() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+void Controller::start_work(const JobRecord& record, const JobSpec& spec, Memory& memory) {
+  control::Work work;
+  if (record.phase == Phase::staging)
+    work = [core = &core_, record](std::stop_token stop) { do_staging(*core, record, stop); };
+  else
+    work = [core = &core_, record, sync = sync_of(record, spec, memory)](std::stop_token stop) {
+      do_uploading(*core, record, *sync, stop);
+    };
+  core_.parts.activities.ensure(work_name(record), core_.step_key(record.name), std::move(work));
+}
+
+std::shared_ptr<OutputSync> Controller::sync_of(const JobRecord& record, const JobSpec& spec,
+                                                Memory& memory) {
+  if (!memory.sync) memory.sync = std::make_shared<OutputSync>(core_, record, spec);
+  return memory.sync;
+}
+
+void Controller::sync_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory) {
+  auto sync = sync_of(record, spec, memory);
+  base::Ticks now = core_.parts.clock.ticks();
+  if (!memory.synced) memory.synced = now;
+  if (sync->empty() || now - *memory.synced < core_.settings.heartbeat) return;
+  const std::string name = work_name(record) + "/sync";
+  if (auto status = core_.parts.activities.find(name)) {
+    if (status->phase == control::ActivityStatus::Phase::running) return;
+    core_.parts.activities.forget(name);
+  }
+  memory.synced = now;
+  core_.parts.activities.ensure(name, core_.step_key(record.name),
+                                [core = &core_, job = record.name, sync](std::stop_token stop) {
+                                  do_sync(*core, job, *sync, stop);
+                                });
+}
+
+void Controller::measure_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory) {
+  base::Ticks now = core_.parts.clock.ticks();
+  if (memory.measured && now - *memory.measured < kMeasureEvery) return;
+  double elapsed =
+      memory.measured ? static_cast<double>((now - *memory.measured).count()) / 1000 : 0;
+  memory.measured = now;
+  base::Timestamp at = core_.parts.clock.now();
+  for (const HostSlot& slot : spec.hosts()) {
+    run::Usage usage = core_.parts.engine.usage(core_.instance_id(record, slot.host));
+    auto put = [&](const char* metric, double value) {
+      core_.parts.telemetry.put_metric(kMetricSpace, metric,
+                                       {{"Host", record.name + "/" + slot.host}}, value, at);
+    };
+    double& before = memory.cpu_seconds[slot.host];
+    if (elapsed > 0) put("CPUUtilization", (usage.cpu_seconds - before) / elapsed * 100);
+    before = usage.cpu_seconds;
+    std::uint64_t limit = usage.memory_limit_bytes ? usage.memory_limit_bytes : machine_memory();
+    put("MemoryUtilization",
+        100.0 * static_cast<double>(usage.memory_bytes) / static_cast<double>(limit));
+    std::int64_t volume =
+        base::int_or(base::Json(record.request.at("ResourceConfig")), "VolumeSizeInGB", 0);
+    if (volume > 0)
+      put("DiskUtilization", 100.0 * static_cast<double>(usage.disk_bytes) /
+                                 (static_cast<double>(volume) * (1 << 30)));
+  }
+}
+
+}  // namespace meridian::region::training
