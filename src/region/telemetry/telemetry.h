@@ -18,13 +18,10 @@
 
 #include "aws/service.h"
 #include "base/clock.h"
+#include "region/telemetry/metric_matcher.h"
 #include "store/store.h"
 
 namespace meridian::region::telemetry {
-
-struct MetricDefinition {
-  std::string name, regex;
-};
 
 // The output of one instance of a job.
 struct InstanceStream {
@@ -62,6 +59,10 @@ class Telemetry {
   // Why nothing matched: lines read, nearest lines, likely causes; nothing when every definition
   // matched.
   std::optional<std::string> metric_doctor(const std::string& job);
+  // What went wrong with definitions that matched: text, parts of numbers, nan, cost, regexes that
+  // do not compile. One sentence per definition and kind, all hosts together.
+  std::vector<std::string> metric_warnings(const std::string& job);
+  // Raw, oldest first.
   std::vector<std::string> last_lines(const std::string& group, const std::string& stream,
                                       std::size_t count);
   void put_metric(const std::string& name_space, const std::string& name,
