@@ -30,6 +30,8 @@ struct Uri {
 };
 base::Result<Uri> parse_uri(
     std::string_view text);  // s3:// and https:// path or virtual-host forms
+// The bucket in front of a virtual-host name (bucket.localhost, bucket.s3.REGION.…); "" for others.
+std::string bucket_of_host(std::string_view host);
 
 struct ObjectInfo {
   std::string key;
@@ -59,6 +61,10 @@ class Objects {
                                                          const std::string& key) = 0;
   virtual void put_file(const std::string& bucket, const std::string& key,
                         const std::filesystem::path& file, std::stop_token stop = {}) = 0;
+  // As put_file, and the file goes with it: a store on the same file system takes it without a
+  // copy.
+  virtual void adopt_file(const std::string& bucket, const std::string& key,
+                          const std::filesystem::path& file, std::stop_token stop = {});
   virtual void put_bytes(const std::string& bucket, const std::string& key,
                          std::string_view bytes) = 0;
   virtual void remove(const std::string& bucket, const std::string& key) = 0;  // absent is fine
