@@ -1,7 +1,8 @@
 // Documents with revisions: the durable state of every owner (design D3).
 //
-// A document is a key, a body (JSON text) and a few indexed fields. Every commit gives its
-// documents the next revision, under one writer, so revisions are a total order of commits.
+// A document is a key, a body (JSON text) and a few indexed fields. Every commit that changes
+// something gives all its documents the next revision, under one writer, so revisions are a total
+// order of commits.
 //
 // Promises, each with a contract test of that name that every back end passes:
 //   1. Acknowledged means durable: after commit() returns, kill -9 at any instant loses nothing.
@@ -11,9 +12,12 @@
 //   4. A watch from revision N sees every later change once, in order; what is too old says so.
 //   5. Sixteen writers racing a watcher lose, repeat and reorder nothing.
 //
-//   auto r = store.commit({put("jobs/a", body, {.expect = Expect::absent})});
+//   auto r = store.commit({put("jobs/a", body, {{"state", "Starting"}}, 0)});  // 0: must be new
+//   if (!r) return already_exists(r.error().key);
 //
-// Thread-safe. Blocking (commits of several threads share one fsync).
+// Thread-safe. Blocking (commits of several threads share one fsync). Keys are not empty and at
+// most 4 KiB, a commit holds at most 100,000 writes and no two of one key (a check beside a write
+// is fine): anything else is Error(invalid_argument).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -78,7 +82,9 @@ struct ListQuery {
     std::optional<std::string> at_least, below;
   };
   std::vector<Range> ranges;
-  std::string order_by;  // indexed field; empty = by key. Ties by key.
+  // Indexed field; empty = by key. Documents without it are left out. Ties by key, in the same
+  // direction.
+  std::string order_by;
   enum class Order { ascending, descending } order = Order::ascending;
   std::size_t limit = 100;
   std::string token;  // of the page before; empty = the first page
@@ -95,22 +101,32 @@ struct Change {
   Document document;  // for remove: the last body before it, revision = of the removal
 };
 
-// Changes below a prefix, from a revision on. Pulled; bounded.
+// Changes below a prefix, from a revision on. Pulled; bounded. Used by one thread at a time, and
+// not after its store.
 class Watch {
  public:
   virtual ~Watch() = default;
   // The next changes in order (at least one), or empty at the deadline or once `stop` is requested.
-  // Error(failed_precondition) "expired": the revision is older than the change log; list again.
+  // A commit's changes always come together, so a reader that resumes does so from the revision of
+  // the last batch. Error(failed_precondition) "expired": the revision is older than the change
+  // log; list again.
   virtual std::vector<Change> wait_next(std::stop_token stop,
                                         std::chrono::milliseconds timeout) = 0;
+  // Every change of the prefix up to this revision has been returned: a bookmark to resume from.
+  virtual Revision position() const = 0;
 };
 
 class Store {
  public:
   virtual ~Store() = default;
+  // The commit's revision; that of the last commit when nothing changed (only checks, or removals
+  // of what is not there). Preconditions are those of the state before the commit.
   virtual CommitResult commit(std::vector<Write> writes) = 0;
   virtual std::optional<Document> find(const std::string& key) = 0;
-  virtual Page list(const ListQuery& query) = 0;  // Error(invalid_argument) for a bad token
+  // Error(invalid_argument): a token of another query, or none of ours. Error(failed_precondition)
+  // "expired": the listing began before the change log; begin again.
+  virtual Page list(const ListQuery& query) = 0;
+  // Error(failed_precondition) "expired" also for a revision that is still to come.
   virtual std::unique_ptr<Watch> watch(std::string prefix, Revision after) = 0;
   virtual Revision revision() = 0;  // of the last commit
 };
@@ -119,12 +135,14 @@ struct SqliteSettings {
   std::string path;
   // synced: survives power loss. process: survives kill -9, not power loss (S3's setting).
   enum class Sync { synced, process } sync = Sync::synced;
-  std::size_t change_log_entries = 200'000;
+  std::size_t change_log_entries = 200'000;  // changes that watches and listings can go back
+  std::uint64_t most_bytes = 0;              // of the file; commits past it fail. 0 = no limit
 };
 
-// Opens or creates; Error names the path (read-only directory, full disk, newer schema, damage).
+// Opens or creates; Error names the path (read-only directory, full disk, newer schema, damage, in
+// use by another process).
 std::unique_ptr<Store> open_sqlite(const SqliteSettings& settings);
 // Same promises without a file. For tests and the simulator.
-std::unique_ptr<Store> open_in_memory();
+std::unique_ptr<Store> open_in_memory(std::size_t change_log_entries = 200'000);
 
 }  // namespace meridian::store

@@ -1,0 +1,136 @@
+// The store in a SQLite file: one writer connection, a few readers, everything else in the parts.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+#include "base/file.h"
+#include "base/sync.h"
+#include "store/group_commit.h"
+#include "store/hub.h"
+#include "store/listing.h"
+#include "store/rules.h"
+#include "store/schema.h"
+#include "store/sqlite_snapshot.h"
+#include "store/sqlite_writer.h"
+#include "store/store.h"
+
+namespace meridian::store {
+namespace {
+
+// Two processes on one file would each give out the same revisions.
+base::UniqueFd lock_for_this_process(const std::string& path) {
+  base::UniqueFd fd = base::open_file(path + ".lock", O_RDWR | O_CREAT, 0644);
+  // A process that was killed a moment ago may still be on its way out.
+  for (int attempt = 0; flock(fd.get(), LOCK_EX | LOCK_NB) != 0; ++attempt) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      throw base::errno_error(errno, "cannot lock " + path);
+    if (attempt == 100) {
+      throw base::Error(
+          base::Code::failed_precondition,
+          fmt::format("store {}: another process uses it; stop that one first", path));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return fd;
+}
+
+// Connections that read, opened when needed; a few are kept.
+class Readers {
+ public:
+  explicit Readers(std::string path) : path_(std::move(path)) {}
+
+  template <class F>
+  auto with_one(F work) {
+    std::unique_ptr<Connection> db = take();
+    auto result = work(*db);
+    give_back(std::move(db));  // after an Error it is closed instead
+    return result;
+  }
+
+ private:
+  static constexpr std::size_t kKept = 4;
+
+  std::unique_ptr<Connection> take() {
+    {
+      auto idle = idle_.lock();
+      if (!idle->empty()) {
+        auto db = std::move(idle->back());
+        idle->pop_back();
+        return db;
+      }
+    }
+    return open_reader(path_);
+  }
+
+  void give_back(std::unique_ptr<Connection> db) {
+    auto idle = idle_.lock();
+    if (idle->size() < kKept) idle->push_back(std::move(db));
+  }
+
+  std::string path_;
+  base::Sync<std::vector<std::unique_ptr<Connection>>> idle_;
+};
+
+class SqliteStore final : public Store {
+ public:
+  explicit SqliteStore(const SqliteSettings& settings)
+      : lock_(lock_for_this_process(settings.path)),
+        writer_(open_writer(settings), settings.change_log_entries),
+        hub_(writer_.revision()),
+        readers_(settings.path),
+        group_([this](const std::vector<Pending*>& commits) { apply(commits); }) {}
+
+  CommitResult commit(std::vector<Write> writes) override {
+    check_writes(writes);
+    return group_.commit(std::move(writes));
+  }
+
+  std::optional<Document> find(const std::string& key) override {
+    return readers_.with_one([&](Connection& db) { return find_document(db, key); });
+  }
+
+  Page list(const ListQuery& query) override {
+    return readers_.with_one([&](Connection& db) {
+      SqliteSnapshot snapshot(db);
+      return list_page(snapshot, query);
+    });
+  }
+
+  std::unique_ptr<Watch> watch(std::string prefix, Revision after) override {
+    return hub_.watch(std::move(prefix), after, [this](const std::string& p, Revision from) {
+      return readers_.with_one([&](Connection& db) { return SqliteSnapshot(db).changes(p, from); });
+    });
+  }
+
+  Revision revision() override { return hub_.revision(); }
+
+ private:
+  // One caller at a time: GroupCommit sees to that.
+  void apply(const std::vector<Pending*>& commits) {
+    writer_.apply(commits);
+    for (const Pending* commit : commits) {
+      if (!commit->changed.empty()) hub_.publish(commit->result->value(), commit->changed);
+    }
+  }
+
+  base::UniqueFd lock_;
+  SqliteWriter writer_;
+  WatchHub hub_;
+  Readers readers_;
+  GroupCommit group_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_sqlite(const SqliteSettings& settings) {
+  return base::while_doing("opening the store " + settings.path,
+                           [&] { return std::make_unique<SqliteStore>(settings); });
+}
+
+}  // namespace meridian::store
