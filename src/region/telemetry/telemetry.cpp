@@ -12,6 +12,7 @@
 #include "region/telemetry/logs_service.h"
 #include "region/telemetry/put_message.h"
 #include "region/telemetry/series.h"
+#include "region/telemetry/units.h"
 #include "run/log_file.h"
 
 namespace meridian::region::telemetry {
@@ -133,6 +134,14 @@ void Telemetry::put_metric(const std::string& name_space, const std::string& nam
                            base::Timestamp at) {
   state_->series.append({name_space, name, dimensions}, {Point::of(at, value)});
 }
+
+void Telemetry::put_percent(const std::string& name_space, const std::string& name,
+                            const std::map<std::string, std::string>& dimensions, double value) {
+  state_->series.append({name_space, name, dimensions},
+                        {Point::of(state_->clock.now(), value, unit_number("Percent"))});
+}
+
+const std::filesystem::path& Telemetry::directory() const { return state_->settings.directory; }
 
 void Telemetry::log(const std::string& group, const std::string& stream,
                     const std::string& message) {

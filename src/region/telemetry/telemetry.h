@@ -68,6 +68,10 @@ class Telemetry {
   void put_metric(const std::string& name_space, const std::string& name,
                   const std::map<std::string, std::string>& dimensions, double value,
                   base::Timestamp at);
+  // Percent of now: what host metrics are.
+  void put_percent(const std::string& name_space, const std::string& name,
+                   const std::map<std::string, std::string>& dimensions, double value);
+  const std::filesystem::path& directory() const;
   void log(const std::string& group, const std::string& stream,
            const std::string& message);  // platform's own
 
