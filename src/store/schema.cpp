@@ -70,33 +70,44 @@ void migrate(Connection& db, std::int64_t version) {
   }
 }
 
-// Reads everything once; large files are checked page by page as they are used instead.
-void check_health(Connection& db, const std::string& path) {
-  constexpr std::uintmax_t most = 64u << 20;
+// Whether the last process that wrote here was killed: an orderly end leaves no log behind.
+bool ended_badly(const std::string& path) {
+  std::error_code absent;
+  const auto size = std::filesystem::file_size(path + "-wal", absent);
+  return !absent && size > 0;
+}
+
+// Reads the structure of the whole file: always when that is quick, and up to a second's worth
+// after a bad end. Beyond that, damage shows as data_loss when its page is used.
+void check_health(Connection& db, bool after_bad_end) {
+  constexpr std::uintmax_t quick = 8u << 20, most = 256u << 20;
   std::error_code ignored;
-  if (std::filesystem::file_size(path, ignored) > most) return;
+  const auto size = std::filesystem::file_size(db.path(), ignored);
+  if (size > (after_bad_end ? most : quick)) return;
   const std::string verdict = db.text("PRAGMA quick_check(1)");
   if (verdict != "ok") {
-    throw base::Error(
-        base::Code::data_loss,
-        fmt::format("store {}: the file is damaged: {}; restore it from a copy", path, verdict));
+    throw base::Error(base::Code::data_loss,
+                      fmt::format("store {}: the file is damaged: {}; restore it from a copy",
+                                  db.path(), verdict));
   }
 }
 
 }  // namespace
 
 std::unique_ptr<Connection> open_writer(const SqliteSettings& settings) {
+  const bool after_bad_end = ended_badly(settings.path);
   auto db = std::make_unique<Connection>(settings.path, Connection::Mode::create);
   const std::int64_t version = known_version(*db);
+  // Until the first commit nothing is promised. That commit's sync takes along all before it.
+  db->execute("PRAGMA synchronous = NORMAL");
   if (const auto mode = db->text("PRAGMA journal_mode = WAL"); mode != "wal") {
     refuse(settings.path, "this file system has no shared memory for SQLite's WAL mode");
   }
-  const bool synced = settings.sync == SqliteSettings::Sync::synced;
-  db->execute(fmt::format("PRAGMA synchronous = {}", synced ? "FULL" : "NORMAL"));
   db->execute("PRAGMA cache_size = -4096; PRAGMA temp_store = MEMORY");
   db->execute("PRAGMA journal_size_limit = 67108864");  // a WAL grown by a burst shrinks again
   migrate(*db, version);
-  check_health(*db, settings.path);
+  if (settings.sync == SqliteSettings::Sync::synced) db->execute("PRAGMA synchronous = FULL");
+  check_health(*db, after_bad_end);
   if (settings.most_bytes > 0) {
     const auto pages =
         settings.most_bytes / static_cast<std::uint64_t>(db->number("PRAGMA page_size"));
