@@ -78,6 +78,10 @@ bool is_host(std::string_view text) {
   return !host.empty() && port.size() <= 5 && all_digits(port);
 }
 
+Refusal too_many_fields() {
+  return {431, "more than " + std::to_string(kMaxHeadFields) + " header fields"};
+}
+
 Refusal bad(std::string message) { return {400, std::move(message)}; }
 
 std::optional<Refusal> take_target(RequestHead& head, std::string_view target,
@@ -132,7 +136,7 @@ std::optional<Refusal> take_field(RequestHead& head, std::string_view line) {
   const std::string_view value = trim_blanks(line.substr(colon + 1));
   if (!all_of(value, kValue)) return bad("a header value holds control characters");
   if (head.headers.fields().size() == kMaxHeadFields) {
-    return Refusal{431, "more than " + std::to_string(kMaxHeadFields) + " header fields"};
+    return too_many_fields();
   }
   head.headers.add(std::string(name), std::string(value));
   return std::nullopt;
@@ -219,6 +223,7 @@ std::optional<Refusal> decide_framing(RequestHead& head, const std::string& auth
   }
   // The target's own host wins over the header (RFC 9112 §3.2.2).
   if (!authority.empty()) head.headers.set("Host", authority);
+  if (head.headers.fields().size() > kMaxHeadFields) return too_many_fields();
   return std::nullopt;
 }
 

@@ -170,6 +170,9 @@ TEST(ParseHead, CountsFields) {
   for (std::size_t i = 1; i < kMaxHeadFields; ++i) lines += "X: y\r\n";
   EXPECT_EQ(verdict(fields(lines)), 0);
   EXPECT_EQ(verdict(fields(lines + "X: y\r\n")), 431);
+  // The host of an absolute target becomes a field, too.
+  EXPECT_EQ(verdict("GET http://h/ HTTP/1.0\r\n" + lines + "\r\n"), 0);
+  EXPECT_EQ(verdict("GET http://h/ HTTP/1.0\r\n" + lines + "X: y\r\n\r\n"), 431);
 }
 
 TEST(HeadFinder, FindsTheSameEndHoweverTheBytesArrive) {
