@@ -125,7 +125,7 @@ def train_epoch(net, momentum, data, epoch, arguments, world):
 def main():
     arguments = parse_arguments()
     world = MPI.COMM_WORLD
-    print(f"rank {world.rank} of {world.size} on {socket.gethostname()}", flush=True)
+    print(f"rank {world.rank} of {world.size} ranks on {socket.gethostname()}", flush=True)
     training, validation = load_data(arguments)
     net = Net(arguments.hidden, arguments.seed)
     momentum = numpy.zeros_like(net.weights)

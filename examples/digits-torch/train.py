@@ -190,7 +190,7 @@ def main():
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     if ranks > 1:
         dist.init_process_group("gloo")
-    print(f"rank {rank} of {ranks} on {socket.gethostname()}", flush=True)
+    print(f"rank {rank} of {ranks} ranks on {socket.gethostname()}", flush=True)
     net = train(arguments, rank, ranks)
     if rank == 0:
         model = pathlib.Path(arguments.model_dir)

@@ -55,7 +55,7 @@ def request(account, bucket, job):
             "sagemaker_program": "train.py",
             "sagemaker_submit_directory": f"s3://{bucket}/{job}/source/sourcedir.tar.gz",
             "sagemaker_torch_distributed_enabled": "true",
-            "sagemaker_mpi_num_of_processes_per_host": "2",
+            "sagemaker_torch_processes_per_host": "2",  # ours; on AWS it is the GPUs of the type
             "epochs": "8"},
         "InputDataConfig": [channel("train"), channel("validation")],
         "OutputDataConfig": {"S3OutputPath": f"s3://{bucket}/output"},

@@ -1,0 +1,46 @@
+// The command line of Meridian: everything but the daemon itself, which main.cpp composes.
+//
+//   int main(int argc, char** argv) {
+//     return meridian::cli::run(argc, argv, {.up = start_the_daemon, .version = "0.1.0"});
+//   }
+//
+// The commands are a client like any other: they find the installation by DATA/run.json and
+// DATA/credentials, and speak its AWS face with signed requests. Results go to stdout, progress and
+// errors to stderr. Exit status: 0 good, 1 the command or the job failed, 2 wrong usage, 130
+// detached by Ctrl-C.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace meridian::cli {
+
+// What `meridian up` was asked for.
+struct UpOptions {
+  std::filesystem::path data;
+  std::uint16_t port = 8470;  // N: AWS face, N+1: Kubernetes face, N+2: admin; 0 = any free
+  std::string listen = "127.0.0.1";
+  std::vector<std::string> regions;  // empty: config.yaml, else us-west-2
+  bool detach = false;
+  bool strict = false;           // refuse what promises security that is not given
+  std::string certificate, key;  // PEM; needed when `listen` is not loopback
+};
+
+struct Hooks {
+  std::function<int(const UpOptions&)> up;
+  std::string version;
+};
+
+// Parses, runs one command, prints errors; never throws.
+int run(int argc, char** argv, const Hooks& hooks);
+
+// Contents of DATA/bin/aws: runs the next `aws` on PATH and adds --endpoint-url for versions that
+// do not read AWS_ENDPOINT_URL themselves (v2 before 2.13, v1 before 1.29).
+std::string aws_wrapper_script();
+
+}  // namespace meridian::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/follow.h"
+
+#include <signal.h>
+#include <time.h>
+
+#include "base/json.h"
+#include "cli/job_view.h"
+#include "cli/log_reader.h"
+
+namespace meridian::cli {
+namespace {
+
+volatile sig_atomic_t interrupted = 0;
+struct sigaction previous;
+
+void note_interrupt(int) { interrupted = 1; }
+
+base::Json describe(Context& context, const std::string& job) {
+  return context.session().sagemaker().call("DescribeTrainingJob", {{"TrainingJobName", job}});
+}
+
+void show_log(Context& context, JobView& view, LogReader& reader) {
+  for (const auto& line : reader.poll()) {
+    view.log(line.host, line.text);
+    context.console.say(context.console.paint(Colour::dim, line.host + " |") + " " + line.text);
+  }
+}
+
+int detach(Context& context, const std::string& job) {
+  context.console.clear();
+  context.console.say("Detached; " + job + " goes on.");
+  context.console.say("  meridian logs -f " + job + "   follow it again");
+  context.console.say("  meridian stop " + job + "      end it");
+  return kDetached;
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+  interrupted = 0;
+  struct sigaction action{};
+  action.sa_handler = note_interrupt;
+  sigaction(SIGINT, &action, &previous);
+}
+
+Interrupt::~Interrupt() { sigaction(SIGINT, &previous, nullptr); }
+
+bool Interrupt::requested() const { return interrupted != 0; }
+
+bool Interrupt::wait(base::Duration time) const {
+  for (auto left = time.count(); left > 0 && !requested(); left -= 50) {
+    const timespec nap{0, 50'000'000};
+    nanosleep(&nap, nullptr);
+  }
+  return !requested();
+}
+
+std::vector<std::pair<std::string, std::string>> metric_definitions(const base::Json& answer) {
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto* list = base::find_path(answer, "AlgorithmSpecification.MetricDefinitions");
+  if (list != nullptr && list->is_array())
+    for (const auto& definition : list->as_array())
+      all.emplace_back(base::string_or(definition, "Name"), base::string_or(definition, "Regex"));
+  return all;
+}
+
+int follow_job(Context& context, const std::string& job,
+               const std::vector<std::pair<std::string, std::string>>& metrics) {
+  const Interrupt interrupt;
+  auto& console = context.console;
+  JobView view(job, metrics);
+  LogReader reader(context.session().logs(), job);
+  for (;;) {
+    view.describe(describe(context, job));
+    const bool ended = view.terminal();  // seen before the log is read: then nothing is missed
+    show_log(context, view, reader);
+    for (const auto& line : view.news()) console.say("* " + line);
+    if (ended) break;
+    console.draw(view.block(console, context.clock.now()));
+    if (!interrupt.wait(base::Duration(300))) return detach(context, job);
+  }
+  console.clear();
+  console.say("");
+  for (const auto& line : view.summary(console)) console.say(line);
+  return view.status() == "Completed" ? 0 : 1;
+}
+
+}  // namespace meridian::cli

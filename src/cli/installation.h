@@ -1,0 +1,60 @@
+// Which installation the commands speak to: DATA, its daemon's ports, its keys.
+//
+// DATA is --data, else MERIDIAN_DATA, else ~/.meridian. Where no daemon runs on it but the
+// environment names an endpoint and keys (AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, …), these are used:
+// then the commands work on a remote Meridian too.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "aws/sigv4.h"
+#include "base/error.h"
+
+namespace meridian::cli {
+
+// Looks up an environment variable; "" when it is not set.
+using Environment = std::function<std::string(const std::string&)>;
+Environment process_environment();
+
+std::filesystem::path data_directory(const std::string& option, const Environment& environment);
+
+// DATA/run.json.
+struct RunFile {
+  int pid = 0;
+  std::map<std::string, std::uint16_t> ports;  // aws, kube, admin
+  std::vector<std::string> regions;            // the first is the default
+  std::string account;
+};
+base::Result<RunFile> parse_run_file(std::string_view json);
+std::optional<RunFile> find_run_file(const std::filesystem::path& data);
+// Whether the process that wrote it is there and is a meridian.
+bool is_running(const RunFile& run);
+
+// The profile of an AWS credentials file (INI).
+base::Result<aws::Credentials> parse_credentials(std::string_view ini,
+                                                 std::string_view profile = "default");
+
+struct Installation {
+  std::filesystem::path data;
+  std::string endpoint;  // http://127.0.0.1:8470
+  std::string region;    // the one to speak to
+  std::vector<std::string> regions;
+  std::string account;  // empty when only the endpoint is known
+  aws::Credentials credentials;
+};
+// region_option, else AWS_REGION or AWS_DEFAULT_REGION when the installation has it, else its
+// first. Error(unavailable) with what to do when no daemon runs; Error(invalid_argument) for a
+// region it has not.
+Installation find_installation(const std::filesystem::path& data, const std::string& region_option,
+                               const Environment& environment);
+
+}  // namespace meridian::cli
