@@ -163,6 +163,12 @@ const Shape* Model::find_shape(std::string_view shape) const {
   return found == shapes_.end() ? nullptr : found->second.get();
 }
 
+std::vector<const Shape*> Model::shapes() const {
+  std::vector<const Shape*> out;
+  for (const auto& [name, shape] : shapes_) out.push_back(shape.get());
+  return out;
+}
+
 const Model* find_model(std::string_view service) {
   static const base::Sync<std::map<std::string, std::unique_ptr<Model>, std::less<>>> parsed;
   auto models = parsed.lock();

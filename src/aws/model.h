@@ -92,6 +92,7 @@ class Model {
   // AWS has it, api/ holds only its name.
   bool is_other_operation(std::string_view operation) const;
   const Shape* find_shape(std::string_view shape) const;
+  std::vector<const Shape*> shapes() const;
 
  private:
   std::string name_, signing_name_, target_prefix_, xml_namespace_;

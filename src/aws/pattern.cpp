@@ -7,6 +7,7 @@
 
 #include "aws/model.h"
 #include "base/error.h"
+#include "base/strings.h"
 #include "base/sync.h"
 
 namespace meridian::aws {
@@ -23,7 +24,47 @@ struct FreeContext {
 };
 using Code = std::unique_ptr<pcre2_code, FreeCode>;
 
-Code compile(const std::string& pattern) {
+// Java's POSIX classes, as ranges that stand inside brackets.
+struct PosixClass {
+  std::string_view java, ranges;
+};
+constexpr PosixClass posix_classes[] = {{"\\p{Print}", "\\x20-\\x7E"},
+                                        {"\\p{ASCII}", "\\x00-\\x7F"},
+                                        {"\\p{Alnum}", "a-zA-Z0-9"},
+                                        {"\\p{Alpha}", "a-zA-Z"}};
+
+// The few constructs of the models that Java's engine has and PCRE2 spells otherwise.
+std::string translated(std::string_view java) {
+  std::string text =  // pairs of surrogates: everything past U+FFFF
+      base::replace_all(java, "\\uD800\\uDC00-\\uDBFF\\uDFFF", "\xF0\x90\x80\x80-\xF4\x8F\xBF\xBF");
+  for (const std::string_view repeated : {"${1,128}", "${1,256}"}) {  // one end is as good as many
+    if (text.ends_with(repeated)) text.resize(text.size() - repeated.size() + 1);
+  }
+  std::string out;
+  bool in_brackets = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    bool replaced = false;
+    for (const auto& posix : posix_classes) {
+      if (std::string_view(text).substr(i, posix.java.size()) != posix.java) continue;
+      out += in_brackets ? std::string(posix.ranges) : "[" + std::string(posix.ranges) + "]";
+      i += posix.java.size() - 1;
+      replaced = true;
+    }
+    if (replaced) continue;
+    out += text[i];
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      out += text[++i];
+    } else if (text[i] == '[') {
+      in_brackets = true;
+    } else if (text[i] == ']') {
+      in_brackets = false;
+    }
+  }
+  return out;
+}
+
+Code compile(const std::string& java) {
+  const std::string pattern = translated(java);
   int error = 0;
   PCRE2_SIZE offset = 0;
   // ALT_BSUX: \uXXXX as in Java, from whose syntax the patterns of the models come.

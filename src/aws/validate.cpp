@@ -59,7 +59,10 @@ std::size_t count_characters(std::string_view text) {
   }));
 }
 
-std::string bound(double value) { return base::number_text(value); }
+std::string bound(double value) {
+  const bool whole = std::floor(value) == value && std::abs(value) < 9e15;
+  return whole ? std::to_string(static_cast<std::int64_t>(value)) : base::number_text(value);
+}
 
 // The constraints of one scalar, each as the words after "Member must".
 std::vector<std::string> broken_constraints(const Shape& shape, const Json& value) {

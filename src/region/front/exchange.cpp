@@ -30,6 +30,16 @@ Refusal no_permission(const std::string& who, const std::string& what, const std
           {}};
 }
 
+std::string read_bounded(net::BodyReader& body, std::size_t limit) {
+  try {
+    return body.read_all(limit);
+  } catch (const base::Error& error) {  // this one is the caller's doing, not a lack of ours
+    if (error.code() != base::Code::resource_exhausted) throw;
+    throw aws::ApiError("RequestEntityTooLargeException",
+                        "the body is larger than " + base::format_bytes(limit), 413);
+  }
+}
+
 // "XAmzContentSHA256Mismatch: text" of aws::PayloadReader, for services that are not S3.
 aws::ApiError payload_error(const base::Error& error) {
   const std::string& text = error.message();
@@ -175,7 +185,7 @@ void Exchange::run_service(const aws::AuthClaim& claim) {
   std::string body, hash;
   const bool hash_in_head = request_.headers.find("x-amz-content-sha256").has_value();
   if (!hash_in_head) {
-    body = request_.body->read_all(house_.settings.max_body);
+    body = read_bounded(*request_.body, house_.settings.max_body);
     hash = base::sha256_hex(body);
   }
   const auto access = admit(claim, hash, false);
@@ -192,7 +202,7 @@ std::string Exchange::read_body(const Access& access) {
   try {
     aws::PayloadReader reader(*request_.body, request_, access.claim, access.verification,
                               access.key.secret);
-    return reader.read_all(house_.settings.max_body);
+    return read_bounded(reader, house_.settings.max_body);
   } catch (const base::Error& error) {
     throw payload_error(error);
   }
