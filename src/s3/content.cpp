@@ -76,10 +76,6 @@ ContentFiles::ContentFiles(std::filesystem::path root, base::Durability durabili
                            base::Random& random)
     : root_(std::move(root)), durability_(durability), random_(random) {
   base::make_directories(root_ / "tmp");
-  for (int i = 0; i < 256; ++i) {
-    const char byte = static_cast<char>(i);
-    base::make_directories(root_ / base::hex({&byte, 1}));
-  }
 }
 
 std::string ContentFiles::new_id() { return random_.hex(24); }
@@ -90,6 +86,14 @@ std::filesystem::path ContentFiles::path_of(const std::string& id) const {
 
 std::filesystem::path ContentFiles::temporary(const std::string& id) const {
   return root_ / "tmp" / id;
+}
+
+void ContentFiles::make_directory_of(const std::string& id) {
+  auto& made = made_[std::stoul(id.substr(0, 2), nullptr, 16)];
+  if (made.load(std::memory_order_relaxed)) return;
+  base::make_directories(path_of(id).parent_path());
+  if (durability_ == base::Durability::synced) base::sync_directory(root_);
+  made.store(true, std::memory_order_relaxed);
 }
 
 namespace {
@@ -108,6 +112,7 @@ struct Temporary {
 NewContent ContentFiles::publish(const std::string& id, int fd) {
   if (durability_ == base::Durability::synced && ::fdatasync(fd) != 0)
     throw base::errno_error(errno, "syncing " + temporary(id).string());
+  make_directory_of(id);
   if (::rename(temporary(id).c_str(), path_of(id).c_str()) != 0)
     throw base::errno_error(errno, "renaming " + temporary(id).string());
   NewContent content(*this, id);
@@ -167,6 +172,7 @@ std::optional<ContentFiles::Received> ContentFiles::adopt(const std::filesystem:
 
 NewContent ContentFiles::duplicate(const std::string& id) {
   const auto fresh = new_id();
+  make_directory_of(fresh);
   if (::link(path_of(id).c_str(), path_of(fresh).c_str()) == 0) {
     NewContent content(*this, fresh);
     if (durability_ == base::Durability::synced) base::sync_directory(path_of(fresh).parent_path());

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -98,6 +99,7 @@ class ContentFiles {
   };
 
   std::string new_id();
+  void make_directory_of(const std::string& id);
   std::filesystem::path temporary(const std::string& id) const;
   NewContent publish(const std::string& id, int fd);
   void unlink_file(const std::string& id);
@@ -105,6 +107,7 @@ class ContentFiles {
   std::filesystem::path root_;
   base::Durability durability_;
   base::Random& random_;
+  std::array<std::atomic<bool>, 256> made_{};  // the directories
   base::Sync<Pins> pins_;
 };
 

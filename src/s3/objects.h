@@ -38,6 +38,7 @@ struct ObjectInfo {
   std::uint64_t size = 0;
   std::string etag;  // without quotes
   base::Timestamp last_modified{};
+  bool operator==(const ObjectInfo&) const = default;
 };
 
 struct ObjectPage {
