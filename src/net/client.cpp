@@ -2,6 +2,7 @@
 #include "net/client.h"
 
 #include <curl/curl.h>
+#include <sys/socket.h>
 
 #include <algorithm>
 #include <cstring>
@@ -20,6 +21,8 @@ using base::Error;
 using base::Retry;
 using Time = std::chrono::steady_clock;
 using Sink = std::function<void(std::string_view)>;
+
+constexpr std::size_t kMaxFields = 1000;  // of an answer
 
 void initialise_curl_once() {
   static const CURLcode done = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -126,6 +129,9 @@ void take_header_line(Exchange& exchange, std::string_view line) {
   if (exchange.head_done) return;  // trailers are not fields of the answer
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos) return;
+  if (exchange.response.headers.fields().size() == kMaxFields) {
+    throw Error(Code::resource_exhausted, "the answer has too many header fields");
+  }
   exchange.response.headers.add(std::string(line.substr(0, colon)),
                                 std::string(base::trim(line.substr(colon + 1))));
 }
@@ -145,6 +151,10 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* user) {
     if (exchange.sink && success) {
       (*exchange.sink)({data, size});
     } else {
+      if (exchange.response.body.size() + size > exchange.request.max_body) {
+        throw Error(Code::resource_exhausted,
+                    "the answer is larger than " + base::format_bytes(exchange.request.max_body));
+      }
       exchange.response.body.append(data, size);
     }
     return size;
@@ -187,6 +197,12 @@ int on_seek(void* user, curl_off_t offset, int origin) {
   if (static_cast<std::uint64_t>(offset) > exchange.request.body.size()) return CURL_SEEKFUNC_FAIL;
   exchange.body_at = static_cast<std::size_t>(offset);
   return CURL_SEEKFUNC_OK;
+}
+
+// As libcurl would by itself, but not inherited by the programs this process starts.
+curl_socket_t on_open_socket(void*, curlsocktype, curl_sockaddr* address) {
+  const int fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
 class HeaderList {
@@ -250,6 +266,7 @@ void set_callbacks(CURL* easy, Exchange& exchange) {
   curl_easy_setopt(easy, CURLOPT_READDATA, &exchange);
   curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, on_seek);
   curl_easy_setopt(easy, CURLOPT_SEEKDATA, &exchange);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
 }
 
 void set_connection(CURL* easy, const ClientRequest& request, const Url& url) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/client.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -313,6 +314,32 @@ TEST(HttpClient, SkipsInterimAnswers) {
   EXPECT_EQ(answer.body, "ok");
   EXPECT_EQ(answer.headers.find("x"), std::nullopt);
   EXPECT_EQ(answer.headers.find("y"), "yes");
+}
+
+TEST(HttpClient, CollectsNoMoreThanAllowed) {
+  HttpServer server({}, [](Request&, Responder& responder) {
+    responder.send({.status = 200, .body = std::string(1000, 'x')});
+  });
+  HttpClient client;
+  EXPECT_EQ(client.send({.url = url(server.port()), .max_body = 1000}).body.size(), 1000u);
+  EXPECT_EQ(code_of([&] { client.send({.url = url(server.port()), .max_body = 999}); }),
+            Code::resource_exhausted);
+}
+
+TEST(HttpClient, ItsConnectionsAreNotInherited) {
+  HttpServer server({}, [](Request&, Responder& responder) { responder.send({.status = 200}); });
+  HttpClient client;
+  client.send({.url = url(server.port())});
+  int connections = 0;
+  for (int fd = 0; fd < 1024; ++fd) {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    if (::getpeername(fd, reinterpret_cast<sockaddr*>(&address), &size) != 0) continue;
+    if (address.sin_family != AF_INET || ntohs(address.sin_port) != server.port()) continue;
+    ++connections;
+    EXPECT_NE(::fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
+  }
+  EXPECT_EQ(connections, 1);
 }
 
 TEST(HttpClient, RefusesRequestsThatWouldBeAmbiguous) {

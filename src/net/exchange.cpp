@@ -75,8 +75,8 @@ Next run_exchange(Connection& connection, RequestHead head, const Handler& handl
   Answer answer(connection, head, body, settings.body_timeout, settings.stopping);
   Request request = make_request(connection, head, body);
   if (!answer_request(request, head, body, answer, handler)) return Next::close;
-  if (answer.keeps_connection()) return body.drain(kDrainLimit) ? Next::keep : Next::linger;
-  return body.finished() && connection.inbox.empty() ? Next::close : Next::linger;
+  const bool keep = answer.keeps_connection() && body.drain(kDrainLimit);
+  return keep ? Next::keep : Next::linger;
 }
 
 std::string refusal_text(const Refusal& refusal) {

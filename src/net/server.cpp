@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <mutex>
 #include <thread>
 #include <unordered_map>
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/sync.h"
 #include "net/connection.h"
 #include "net/exchange.h"
@@ -44,12 +46,21 @@ std::unique_ptr<TlsContext> make_tls(const ServerSettings& settings) {
   return std::make_unique<TlsContext>(settings.tls_certificate_file, settings.tls_key_file);
 }
 
+void count_refusal(int status) {
+  base::metrics()
+      .counter("meridian_http_refused_total", "Requests refused before any handler saw them",
+               {{"status", std::to_string(status)}})
+      .add();
+}
+
 }  // namespace
 
 struct HttpServer::State {
   State(ServerSettings s, Handler h);
   ~State() { stop(); }
-  void stop();
+  void stop() {
+    std::call_once(stopped, [this] { stop_now(); });
+  }
 
   const ServerSettings settings;
   const Handler handler;
@@ -59,6 +70,8 @@ struct HttpServer::State {
 
  private:
   enum class Filled { head, partly, closed, refused };
+
+  void stop_now();
 
   // In the poller's thread.
   void poll();
@@ -85,6 +98,7 @@ struct HttpServer::State {
   const base::UniqueFd epoll;
   const base::UniqueFd wake;
   std::atomic<bool> stopping = false;
+  std::once_flag stopped;
   Clock::time_point accept_again{};  // while the listener is paused
   bool accepting = true;
   base::Sync<std::unordered_map<Connection*, std::unique_ptr<Connection>>> connections;
@@ -113,8 +127,8 @@ HttpServer::State::State(ServerSettings s, Handler h)
   poller = std::thread([this] { poll(); });
 }
 
-void HttpServer::State::stop() {
-  if (stopping.exchange(true)) return;
+void HttpServer::State::stop_now() {
+  stopping = true;
   const std::uint64_t one = 1;
   (void)!::write(wake.get(), &one, sizeof one);
   poller.join();
@@ -188,7 +202,7 @@ void HttpServer::State::accept_some() {
   }
 }
 
-void HttpServer::State::add(Accepted accepted) {
+void HttpServer::State::add(Accepted accepted) try {
   const int fd = accepted.socket.get();
   auto connection = std::make_unique<Connection>(
       Stream(std::move(accepted.socket), tls ? tls->make_session(fd) : nullptr),
@@ -206,6 +220,8 @@ void HttpServer::State::add(Accepted accepted) {
   }
   epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.ptr = raw}};
   if (::epoll_ctl(epoll.get(), EPOLL_CTL_ADD, fd, &event) != 0) close(*raw);
+} catch (const base::Error& error) {
+  base::log_warn("a connection is dropped", {{"why", error.what()}});
 }
 
 void HttpServer::State::dispatch(const std::vector<Connection*>& ready) {
@@ -217,6 +233,7 @@ void HttpServer::State::dispatch(const std::vector<Connection*>& ready) {
 }
 
 void HttpServer::State::refuse_for_load(Connection& connection) {
+  count_refusal(503);
   if (connection.stream.secure() || connection.draining) return close(connection);
   connection.stream.try_discard();
   connection.stream.try_write(refusal_text({503, "the server is busy; try again"}));
@@ -272,6 +289,7 @@ void HttpServer::State::drain(Connection& connection) {
 }
 
 void HttpServer::State::refuse(Connection& connection, const Refusal& refusal) {
+  count_refusal(refusal.status);
   connection.stream.try_write(refusal_text(refusal));
   linger(connection);
 }
@@ -347,10 +365,10 @@ void HttpServer::State::serve(Connection& connection) {
     const Next next = run_exchange(connection, std::move(head), handler,
                                    {.body_timeout = settings.body_timeout, .stopping = stopping});
     if (next == Next::linger) return linger(connection);
-    if (next == Next::close) {
-      if (connection.stream.secure()) connection.stream.end_writing();
-      return close(connection);
-    }
+    if (next == Next::close) return close(connection);
+    // Of the next request, a part may have come while this one ran: its time begins now.
+    if (!connection.inbox.empty())
+      connection.head_deadline = Clock::now() + settings.header_timeout;
   }
 }
 

@@ -9,13 +9,15 @@
 // Promises:
 //   1. A request with doubtful framing (two lengths, length with chunked, obs-fold, bad host,
 //   header
-//      past 32 KiB or 128 fields) never reaches the handler: 400/431/501 and the connection closes.
+//      past 32 KiB or 128 fields; the list is in http_parser.h) never reaches the handler: it is
+//      answered 400, 417, 431, 501 or 505 and the connection closes. 503 when too many wait.
 //   2. A slow or silent client costs a file descriptor and a few hundred bytes, not a thread.
 //   3. `Expect: 100-continue` is answered when the handler first reads the body; a final status
-//   sent
-//      instead ends the exchange.
-//   4. A handler that throws Error answers 500 (or drops the connection once the head is out).
-//   5. stop() lets running handlers finish within the grace time.
+//      sent instead ends the exchange.
+//   4. A handler that throws answers 500 without details, or drops the connection once the head is
+//      out. When its reading failed: 400 for broken framing, 408 for a client too slow.
+//   5. stop() lets running handlers finish within the grace time, then breaks their connections. It
+//      waits for them in any case; never call it from a handler.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

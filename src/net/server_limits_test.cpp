@@ -9,6 +9,7 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -108,6 +109,44 @@ TEST(HttpServerLimits, ClosesConnectionsWhoseHeadDoesNotArrive) {
   EXPECT_EQ(peer.read_to_end(), "");
   TestPeer still_there(server.port());
   EXPECT_TRUE(still_there.silent_for(60)) << "nothing sent yet: that is idle, not slow";
+}
+
+TEST(HttpServerLimits, TheTimeOfAHeadBeginsAfterTheRequestBeforeIt) {
+  ServerSettings settings;
+  settings.header_timeout = 40ms;
+  HttpServer server(settings, [](Request& request, Responder& responder) {
+    std::this_thread::sleep_for(60ms);
+    hello(request, responder);
+  });
+  TestPeer peer(server.port());
+  peer.send(kGet + "GET / HTTP/1.1\r\n");
+  EXPECT_EQ(status_of(peer.read_answer()), 200);
+  peer.send("Host: h\r\n\r\n");
+  EXPECT_EQ(status_of(peer.read_answer()), 200);
+}
+
+TEST(HttpServerLimits, WaitsWhenThereAreNoDescriptors) {
+  HttpServer server({}, hello);
+  TestPeer peer(server.port());
+  peer.send(kGet);
+  EXPECT_EQ(status_of(peer.read_answer()), 200);
+  const base::UniqueFd socket(::socket(AF_INET, SOCK_STREAM, 0));
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit none = before;
+  none.rlim_cur = static_cast<rlim_t>(::dup(0));  // the lowest that is free
+  ::close(static_cast<int>(none.rlim_cur));
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  sockaddr_in address{.sin_family = AF_INET, .sin_port = htons(server.port())};
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  EXPECT_EQ(::connect(socket.get(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(::send(socket.get(), kGet.data(), kGet.size(), 0), ssize_t(kGet.size()));
+  peer.send(kGet);
+  EXPECT_EQ(status_of(peer.read_answer()), 200) << "those that are there are served";
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  char answer[12];
+  EXPECT_EQ(::recv(socket.get(), answer, sizeof answer, MSG_WAITALL), 12);
+  EXPECT_EQ(status_of({answer, 12}), 200);
 }
 
 TEST(HttpServerLimits, ClosesIdleConnections) {

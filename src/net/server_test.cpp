@@ -58,6 +58,14 @@ TEST(HttpServer, AnswersPipelinedRequestsInOrder) {
   EXPECT_THAT(peer.read_answer(), HasSubstr("\r\n\r\nGET /4 "));
 }
 
+TEST(HttpServer, AnswersAClientThatHasEndedItsSide) {
+  HttpServer server({}, echo);
+  TestPeer peer(server.port());
+  peer.send(get("/half"));
+  peer.end_writing();
+  EXPECT_THAT(peer.read_to_end(), HasSubstr("\r\n\r\nGET /half "));
+}
+
 TEST(HttpServer, AnswersARequestThatArrivesByteByByte) {
   HttpServer server({}, echo);
   TestPeer peer(server.port());
