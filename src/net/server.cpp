@@ -94,6 +94,7 @@ struct HttpServer::State {
   // In either.
   void park(Connection& connection, Clock::time_point deadline, std::uint32_t events = EPOLLIN);
   void close(Connection& connection);
+  void unwatch(Connection& connection);
 
   const base::UniqueFd epoll;
   const base::UniqueFd wake;
@@ -157,7 +158,8 @@ void HttpServer::State::poll() {
   std::vector<epoll_event> events(256);
   std::vector<Connection*> ready;
   while (!stopping) {
-    const int timeout = workers->jobs_wait() ? 1 : static_cast<int>(sweep_every.count());
+    const Ms longest = accepting ? sweep_every : std::min(sweep_every, kAcceptPause);
+    const int timeout = workers->jobs_wait() ? 1 : static_cast<int>(longest.count());
     const int count =
         ::epoll_wait(epoll.get(), events.data(), static_cast<int>(events.size()), timeout);
     ready.clear();
@@ -171,7 +173,9 @@ void HttpServer::State::poll() {
     }
     if (!ready.empty()) dispatch(ready);
     workers->relieve();
-    if (const auto now = Clock::now(); now >= next_sweep) {
+    const auto now = Clock::now();
+    if (!accepting && now >= accept_again) watch_listener(true);
+    if (now >= next_sweep) {
       next_sweep = now + sweep_every;
       close_late_ones();
     }
@@ -242,11 +246,12 @@ void HttpServer::State::refuse_for_load(Connection& connection) {
 
 void HttpServer::State::close_late_ones() {
   const auto now = Clock::now();
-  if (!accepting && now >= accept_again) watch_listener(true);
   auto all = connections.lock();
   std::erase_if(*all, [&](const auto& entry) {
     const std::lock_guard lock(entry.second->mutex);
-    return entry.second->parked && entry.second->deadline <= now;
+    const bool late = entry.second->parked && entry.second->deadline <= now;
+    if (late) unwatch(*entry.second);
+    return late;
   });
 }
 
@@ -265,7 +270,14 @@ void HttpServer::State::park(Connection& connection, Clock::time_point deadline,
   ::epoll_ctl(epoll.get(), EPOLL_CTL_MOD, connection.stream.fd(), &event);
 }
 
+// Closing alone does not end the watch while a program that is just being started still holds a
+// copy of the descriptor: an event could come for a connection that is no more.
+void HttpServer::State::unwatch(Connection& connection) {
+  ::epoll_ctl(epoll.get(), EPOLL_CTL_DEL, connection.stream.fd(), nullptr);
+}
+
 void HttpServer::State::close(Connection& connection) {
+  unwatch(connection);
   auto all = connections.lock();
   all->erase(&connection);
   if (stopping) connections.notify_all();
