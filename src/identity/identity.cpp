@@ -92,6 +92,15 @@ void for_each(store::Store& store, std::string_view prefix, F&& visit) {
   } while (!query.token.empty());
 }
 
+void erase_owned(std::map<std::string, AccessKey>& keys, const std::string& owner,
+                 std::vector<store::Write>& writes) {
+  std::erase_if(keys, [&](const auto& entry) {
+    if (entry.second.owner != owner) return false;
+    writes.push_back(store::remove(key_of(entry.first)));
+    return true;
+  });
+}
+
 bool valid_user(const std::string& user) {
   return !user.empty() && user.size() <= 64 &&
          std::all_of(user.begin(), user.end(), [](unsigned char c) {
@@ -100,6 +109,8 @@ bool valid_user(const std::string& user) {
 }
 
 }  // namespace
+
+std::string owner_of_key(const std::string& id) { return "key/" + id; }
 
 std::string_view name(Role role) {
   switch (role) {
@@ -242,8 +253,10 @@ void Identity::remove_key(const std::string& id) {
     throw Error(Code::failed_precondition,
                 "'" + id + "' is the last admin key; add another before removing it");
   }
-  state_->commit({store::remove(key_of(id))});
   keys.erase(found);
+  std::vector<store::Write> writes{store::remove(key_of(id))};
+  erase_owned(keys, owner_of_key(id), writes);
+  state_->commit(std::move(writes));
   state_->publish(std::move(keys));
 }
 
@@ -267,11 +280,7 @@ void Identity::remove_keys_of(const std::string& owner) {
   const std::lock_guard lock(state_->writing);
   auto keys = *state_->snapshot();
   std::vector<store::Write> writes;
-  std::erase_if(keys, [&](const auto& entry) {
-    if (entry.second.owner != owner) return false;
-    writes.push_back(store::remove(key_of(entry.first)));
-    return true;
-  });
+  erase_owned(keys, owner, writes);
   if (writes.empty()) return;
   state_->commit(std::move(writes));
   state_->publish(std::move(keys));

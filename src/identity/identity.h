@@ -48,6 +48,9 @@ struct AccessKey {
   std::string owner;  // what ends it: "job/us-west-2/NAME"; empty = nobody
 };
 
+// Owner of the temporary keys that were made with a permanent key: they go with it.
+std::string owner_of_key(const std::string& id);
+
 struct RoleRecord {
   std::string name, arn, assume_role_policy, description, path = "/", id;
   base::Timestamp created{};
@@ -63,7 +66,8 @@ class Identity {
   AccessKey add_key(const std::string& user,
                     Role role);              // Error(already_exists), (invalid_argument)
   std::vector<AccessKey> list_keys() const;  // permanent keys, without secrets
-  void remove_key(const std::string& id);    // Error(not_found); the last admin key stays
+  void remove_key(const std::string& id);    // Error(not_found); the last admin key stays;
+                                             // temporary keys made with it go too
 
   AccessKey add_temporary_key(const Principal& principal, base::Duration lifetime,
                               std::string owner);

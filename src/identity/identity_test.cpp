@@ -108,6 +108,16 @@ TEST_F(IdentityTest, AJobsKeysEndWithTheJob) {
   EXPECT_FALSE(Identity(*store_, clock_, random_).find_key(a.id));
 }
 
+TEST_F(IdentityTest, KeysMadeWithAKeyGoWithIt) {
+  identity_.ensure_first_key();
+  const auto ann = identity_.add_key("ann", Role::editor);
+  const auto session =
+      identity_.add_temporary_key(ann.principal, std::chrono::hours(1), owner_of_key(ann.id));
+  identity_.remove_key(ann.id);
+  EXPECT_FALSE(identity_.find_key(session.id));
+  EXPECT_FALSE(Identity(*store_, clock_, random_).find_key(session.id));
+}
+
 TEST_F(IdentityTest, NobodysKeysAreNotEverybodys) {
   const auto first = identity_.ensure_first_key();
   identity_.remove_keys_of("");

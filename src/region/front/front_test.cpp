@@ -377,6 +377,21 @@ TEST_F(FrontTest, AnAssumedRoleCallsWithTheRightsOfItsCaller) {
             "ValidationError");
 }
 
+TEST_F(FrontTest, ARoleAssumedByAJobEndsWithTheJob) {
+  const auto job =
+      identity_.add_temporary_key({.name = "job", .arn = "arn:job", .role = identity::Role::editor},
+                                  std::chrono::hours(1), "job/us-west-2/a");
+  const auto answer = run(signed_by(job, form("Action=GetSessionToken"), {"sts"}));
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const auto id = base::parse_xml(answer.body)
+                      ->find("GetSessionTokenResult")
+                      ->find("Credentials")
+                      ->text_of("AccessKeyId");
+  EXPECT_TRUE(identity_.find_key(id));
+  identity_.remove_keys_of("job/us-west-2/a");
+  EXPECT_FALSE(identity_.find_key(id));
+}
+
 TEST_F(FrontTest, IamKeepsRoles) {
   const std::string create = "Action=CreateRole&RoleName=trainer&AssumeRolePolicyDocument=" +
                              base::percent_encode(R"({"Version":"2012-10-17"})");

@@ -34,10 +34,15 @@ JsonObject credentials_json(const identity::AccessKey& key) {
           {"Expiration", key.expires ? key.expires->seconds() : 0.0}};
 }
 
-identity::Principal caller(const identity::Identity& identity, const CallContext& context) {
-  const auto key = identity.find_key(context.access_key_id);
+identity::AccessKey caller(const identity::Identity& identity, const CallContext& context) {
+  auto key = identity.find_key(context.access_key_id);
   if (!key) throw ApiError("InvalidClientTokenId", "The access key has been removed", 403);
-  return key->principal;
+  return std::move(*key);
+}
+
+// Temporary keys end with what their caller's key ends with: its job, or its own removal.
+std::string owner_after(const identity::AccessKey& key) {
+  return key.owner.empty() ? identity::owner_of_key(key.id) : key.owner;
 }
 
 Json get_caller_identity(const CallContext& context) {
@@ -51,11 +56,12 @@ Json assume_role(identity::Identity& identity, const CallContext& context,
   const Json in(input);
   const std::string role = role_name_of(base::string_or(in, "RoleArn"));
   const std::string session = base::string_or(in, "RoleSessionName");
-  identity::Principal principal = caller(identity, context);
+  const identity::AccessKey parent = caller(identity, context);
+  identity::Principal principal = parent.principal;
   principal.name = role + "/" + session;
   principal.arn = "arn:aws:sts::" + principal.account + ":assumed-role/" + principal.name;
   const auto lifetime = std::chrono::seconds(base::int_or(in, "DurationSeconds", 3600));
-  const auto key = identity.add_temporary_key(principal, lifetime, "");
+  const auto key = identity.add_temporary_key(principal, lifetime, owner_after(parent));
   return JsonObject{{"Credentials", credentials_json(key)},
                     {"AssumedRoleUser", JsonObject{{"AssumedRoleId", key.id + ":" + session},
                                                    {"Arn", principal.arn}}}};
@@ -64,7 +70,8 @@ Json assume_role(identity::Identity& identity, const CallContext& context,
 Json get_session_token(identity::Identity& identity, const CallContext& context,
                        const JsonObject& input) {
   const auto lifetime = std::chrono::seconds(base::int_or(Json(input), "DurationSeconds", 43'200));
-  const auto key = identity.add_temporary_key(caller(identity, context), lifetime, "");
+  const identity::AccessKey parent = caller(identity, context);
+  const auto key = identity.add_temporary_key(parent.principal, lifetime, owner_after(parent));
   return JsonObject{{"Credentials", credentials_json(key)}};
 }
 
