@@ -23,6 +23,12 @@ std::string format(const char* pattern, Timestamp t) {
   return std::string(buffer, std::strftime(buffer, sizeof buffer, pattern, &parts));
 }
 
+int days_in_month(int year, int month) {
+  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  if (month == 2) return leap ? 29 : 28;
+  return month == 4 || month == 6 || month == 9 || month == 11 ? 30 : 31;
+}
+
 // Reads exactly `digits` digits; -1 when they are not all there.
 int take_number(std::string_view& text, std::size_t digits) {
   if (text.size() < digits) return -1;
@@ -95,7 +101,9 @@ Result<Timestamp> parse_iso8601(std::string_view text) {
   const int month = take_number(text, 2);
   if (dashed && !take(text, '-')) return fail("a '-' is missing in the date");
   const int day = take_number(text, 2);
-  if (year < 0 || month < 1 || month > 12 || day < 1 || day > 31) return fail("bad date");
+  if (year < 0 || month < 1 || month > 12 || day < 1 || day > days_in_month(year, month)) {
+    return fail("bad date");
+  }
   int hour = 0, minute = 0, second = 0, millis = 0, offset_minutes = 0;
   if (!text.empty()) {
     if (!take(text, 'T') && !take(text, ' ')) return fail("a 'T' must follow the date");
@@ -124,7 +132,7 @@ Result<Timestamp> parse_iso8601(std::string_view text) {
       const int h = take_number(text, 2);
       take(text, ':');
       const int m = take_number(text, 2);
-      if (h < 0 || m < 0) return fail("bad zone offset");
+      if (h < 0 || h > 23 || m < 0 || m > 59) return fail("bad zone offset");
       offset_minutes = sign * (h * 60 + m);
     } else {
       take(text, 'Z');

@@ -108,41 +108,7 @@ class Writer {
   std::size_t depth_ = 0;
 };
 
-ParseError located(std::string_view text, std::size_t offset, std::string message) {
-  ParseError e{std::move(message), offset, 1, 1};
-  for (std::size_t i = 0; i < offset && i < text.size(); ++i) {
-    if (text[i] == '\n') {
-      ++e.line;
-      e.column = 1;
-    } else {
-      ++e.column;
-    }
-  }
-  return e;
-}
-
 }  // namespace
-
-Result<Json> parse_json(std::string_view text, JsonLimits limits) {
-  if (text.size() > limits.bytes) {
-    return ParseError{
-        fmt::format("JSON of {} bytes; at most {} are allowed", text.size(), limits.bytes)};
-  }
-  boost::json::parse_options options;
-  options.max_depth = limits.depth;
-  boost::json::stream_parser parser({}, options);
-  boost::system::error_code ec;
-  const std::size_t used = parser.write_some(text.data(), text.size(), ec);
-  if (!ec && used < text.size()) {
-    const auto rest = text.find_first_not_of(" \t\r\n", used);
-    if (rest != std::string_view::npos) {
-      return located(text, rest, "unexpected text after the JSON value");
-    }
-  }
-  if (!ec) parser.finish(ec);
-  if (ec) return located(text, used, "not valid JSON: " + ec.message());
-  return parser.release();
-}
 
 Json parse_stored_json(std::string_view text, std::string_view what) {
   auto parsed = parse_json(text, {.depth = 256, .bytes = 1u << 30});
@@ -193,8 +159,11 @@ std::string string_or(const Json& object, std::string_view key, std::string_view
 std::int64_t int_or(const Json& object, std::string_view key, std::int64_t fallback) {
   const Json* v = find(object, key);
   if (v == nullptr || !v->is_number()) return fallback;
-  if (v->is_double()) return static_cast<std::int64_t>(v->get_double());
-  return v->is_int64() ? v->get_int64() : static_cast<std::int64_t>(v->get_uint64());
+  if (v->is_int64()) return v->get_int64();
+  if (v->is_uint64()) return fallback;  // the parser keeps what fits as int64
+  const double d = v->get_double();
+  // 2^63 itself does not fit, and casting what does not fit is undefined.
+  return d >= -0x1p63 && d < 0x1p63 ? static_cast<std::int64_t>(d) : fallback;
 }
 
 double double_or(const Json& object, std::string_view key, double fallback) {

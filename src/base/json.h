@@ -20,7 +20,7 @@ struct JsonLimits {
   std::size_t bytes = 16u << 20;
 };
 
-// Strict RFC 8259; anything after the value is an error.
+// Strict RFC 8259; anything after the value is an error, and so is a number beyond a double.
 Result<Json> parse_json(std::string_view text, JsonLimits limits = {});
 // parse_json, or Error(data_loss) naming `what`: for documents we wrote ourselves.
 Json parse_stored_json(std::string_view text, std::string_view what);
@@ -36,7 +36,7 @@ const Json* find(const JsonObject& object, std::string_view key);
 // Dotted path of object members: "ResourceConfig.InstanceCount".
 const Json* find_path(const Json& value, std::string_view dotted_path);
 
-// Typed reads; the fallback when absent or of another kind.
+// Typed reads; the fallback when absent, of another kind, or too large.
 std::string string_or(const Json& object, std::string_view key, std::string_view fallback = "");
 std::int64_t int_or(const Json& object, std::string_view key, std::int64_t fallback);
 double double_or(const Json& object, std::string_view key, double fallback);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 namespace meridian::base {
 namespace {
@@ -48,17 +49,21 @@ std::size_t utf8_sequence(std::string_view s) {
   return length;
 }
 
+// Insertions, deletions, replacements and exchanges of neighbours that lead from one to the other.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> above(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i]) == lower(b[j]); };
   for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
+    next[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substitute = diagonal + (lower(a[i - 1]) == lower(b[j - 1]) ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      next[j] = std::min({row[j] + 1, next[j - 1] + 1, row[j - 1] + (same(i - 1, j - 1) ? 0 : 1)});
+      if (i > 1 && j > 1 && same(i - 1, j - 2) && same(i - 2, j - 1)) {
+        next[j] = std::min(next[j], above[j - 2] + 1);
+      }
     }
+    above.swap(row);
+    row.swap(next);
   }
   return row[b.size()];
 }
@@ -119,7 +124,10 @@ std::optional<std::int64_t> to_int(std::string_view text) {
 std::optional<std::uint64_t> to_uint(std::string_view text) {
   return whole_number<std::uint64_t>(text);
 }
-std::optional<double> to_double(std::string_view text) { return whole_number<double>(text); }
+std::optional<double> to_double(std::string_view text) {
+  const auto value = whole_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
+}
 
 std::string hex(std::string_view bytes) {
   constexpr std::string_view digits = "0123456789abcdef";

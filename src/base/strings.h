@@ -23,7 +23,8 @@ std::string to_upper(std::string_view text);   // ASCII
 bool equals_ignoring_case(std::string_view a, std::string_view b);  // ASCII
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to);
 
-// Whole text as a number, or nothing: no blanks, no sign for unsigned, no overflow.
+// Whole text as a number, or nothing: no blanks, no sign for unsigned, no overflow,
+// no infinity and no NaN.
 std::optional<std::int64_t> to_int(std::string_view text);
 std::optional<std::uint64_t> to_uint(std::string_view text);
 std::optional<double> to_double(std::string_view text);

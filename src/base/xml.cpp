@@ -160,7 +160,8 @@ Result<XmlElement> parse_xml(std::string_view text, std::size_t bytes) {
     return located(text, nul, "a zero byte is not allowed in XML");
   }
   constexpr unsigned options = pugi::parse_cdata | pugi::parse_eol | pugi::parse_wconv_attribute |
-                               pugi::parse_ws_pcdata | pugi::parse_doctype;
+                               pugi::parse_ws_pcdata | pugi::parse_doctype |
+                               pugi::parse_fragment;  // or text beside the root is passed over
   pugi::xml_document document;
   const auto result = document.load_buffer(text.data(), text.size(), options, pugi::encoding_utf8);
   if (!result) {

@@ -187,13 +187,13 @@ TEST(WorkQueueThreads, RacingAddersAndWorkersLoseNothing) {
   std::atomic<int> overlaps = 0;
   std::vector<std::jthread> workers;
   for (int w = 0; w < 4; ++w) {
-    workers.emplace_back([&](std::stop_token stop) {
-      std::mt19937 random(w);
+    workers.emplace_back([&, seed = w](std::stop_token stop) {
+      std::mt19937 random(seed);
       while (const auto key = queue.wait_take(stop)) {
-        World& w = world[std::stoul(*key)];
-        if (w.inside.fetch_add(1) != 0) ++overlaps;
-        w.seen = w.wanted.load();
-        w.inside.fetch_sub(1);
+        World& mine = world[std::stoul(*key)];
+        if (mine.inside.fetch_add(1) != 0) ++overlaps;
+        mine.seen = mine.wanted.load();
+        mine.inside.fetch_sub(1);
         switch (random() % 3) {
           case 0: queue.failed(*key); break;
           default: queue.succeeded(*key);

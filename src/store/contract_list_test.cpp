@@ -16,7 +16,7 @@ class ListContract : public StoreContract {
  protected:
   Keys listed(ListQuery query) { return keys_of(list_all(store(), std::move(query))); }
 };
-INSTANTIATE_TEST_SUITE_P(Every, ListContract, testing::ValuesIn(backends()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Every, ListContract, testing::ValuesIn(quick_backends()), backend_name);
 
 TEST_P(ListContract, KeysComeInOrderOfTheirBytesBelowThePrefix) {
   must({put("b/2", ""), put("b/10", ""), put("a/1", ""), put("b", ""), put("b0", ""),

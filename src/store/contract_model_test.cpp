@@ -178,7 +178,7 @@ class ModelContract : public StoreContract {
   std::mt19937_64 random_;
   std::vector<World> history_{{}};  // by revision
 };
-INSTANTIATE_TEST_SUITE_P(Every, ModelContract, testing::ValuesIn(backends()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Every, ModelContract, testing::ValuesIn(quick_backends()), backend_name);
 
 TEST_P(ModelContract, BehavesLikeAMapPerRevision) {
   const char* given = std::getenv("MERIDIAN_SEED");

@@ -31,7 +31,7 @@ class WatchContract : public StoreContract {
   std::vector<Change> next(Watch& watch) { return watch.wait_next({}, seconds(10)); }
   static std::vector<Change> at_once(Watch& watch) { return watch.wait_next({}, milliseconds(0)); }
 };
-INSTANTIATE_TEST_SUITE_P(Every, WatchContract, testing::ValuesIn(backends()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Every, WatchContract, testing::ValuesIn(quick_backends()), backend_name);
 
 TEST_P(WatchContract, SeesEveryLaterChangeOnceInOrder) {
   must({put("a", "1"), put("b", "1")});
