@@ -36,9 +36,9 @@ class Engine {
 };
 
 struct LocalEngineSettings {
-  std::filesystem::path init_program;     // meridian-init
-  std::filesystem::path state_directory;  // gangs' namespaces, sockets
-  uint32_t user_id = 0, group_id = 0;     // run programs as this user when the daemon is root
+  std::filesystem::path init_program;          // meridian-init
+  std::filesystem::path state_directory;       // gangs' namespaces, sockets
+  uint32_t user_id = 65534, group_id = 65534;  // run programs as this user when the daemon is root
 };
 std::unique_ptr<Engine> make_local_engine(const base::Clock& clock, LocalEngineSettings settings);
 

@@ -3,11 +3,16 @@
 // Written by the daemon as `<directory>/spec.json`, read by meridian-init: versioned, additive
 // only, because a daemon adopts what its previous release started (design D5).
 //
-//   <directory>/            0700
-//     spec.json             this
-//     run.json              meridian-init's pid, start time and protocol, synced before the program
-//     starts exit.json             how it ended; written once, synced, last init.sock handshake and
-//     commands (stop, signal, exec, connect) …                     whatever `mounts` name
+//   <directory>/     0700
+//     spec.json      this
+//     lock           held (flock) while the supervisor lives
+//     run.json       meridian-init's pid, start time and protocol; synced before the program starts
+//     status.json    when the program started, what the kernel refused
+//     exit.json      how it ended; written once, synced, last
+//     init.sock      handshake and commands: hello, stop, kill, exec, connect (run/message.h)
+//     init.log       meridian-init's own words, for people
+//     scratch/       /tmp, overlay uppers; removed at the end
+//     …              whatever `mounts` name
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -70,6 +75,10 @@ struct InstanceSpec {
   std::string image;                // OCI reference → podman; empty = host runtime
   std::filesystem::path log_file;   // run/log_file.h records; appended
   base::Duration grace{120'000};    // SIGTERM → SIGKILL
+
+  // Filled in by the local engine.
+  std::filesystem::path gang_directory;            // namespace holder's and members' sockets
+  std::optional<std::uint32_t> user_id, group_id;  // run as these; only root can (else: as is)
 };
 
 base::Json to_json(const InstanceSpec& spec);

@@ -50,6 +50,20 @@ base::JsonObject user_hyperparameters(const std::map<std::string, std::string>& 
 std::vector<std::string> command_line(const base::JsonObject& user_hyperparameters);
 std::map<std::string, std::string> script_environment(const ScriptJob& job);
 // Error(invalid_argument) when sagemaker_program is missing or a flag has a bad value.
+//
+// MPI and torch start `sagemaker_mpi_num_of_processes_per_host` respectively
+// `sagemaker_torch_processes_per_host` (ours: AWS has none) ranks on each host; by default one per
+// GPU, or one. Hosts outside `sagemaker_distribution_instance_groups` run the script plainly.
 Launch plan_launch(const ScriptJob& job);
+
+// How plan_launch() speaks to `meridian-init script`; both ends are in this folder.
+namespace launch_variables {
+inline constexpr char kind[] = "MERIDIAN_LAUNCH";                    // plain, mpi, torch
+inline constexpr char hosts[] = "MERIDIAN_LAUNCH_HOSTS";             // JSON list, master first
+inline constexpr char processes[] = "MERIDIAN_PROCESSES_PER_HOST";   // ranks on each host
+inline constexpr char mpi_options[] = "MERIDIAN_MPI_OPTIONS";        // as the user wrote them
+inline constexpr char python[] = "MERIDIAN_PYTHON";                  // interpreter
+inline constexpr char rendezvous[] = "MERIDIAN_RENDEZVOUS_SECONDS";  // wait for the other hosts
+}  // namespace launch_variables
 
 }  // namespace meridian::run

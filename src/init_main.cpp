@@ -1,0 +1,39 @@
+// meridian-init: what stands between the daemon and a program (src/run).
+//
+//   meridian-init run DIRECTORY          supervise the instance described there
+//   meridian-init gang-hold DIRECTORY …  own a gang's network namespace (started by `run`)
+//   meridian-init script                 inside: fetch requirements, meet the other hosts, train
+//   meridian-init rsh HOST COMMAND…      inside: run a command on another host of the gang
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "run/gang.h"
+#include "run/supervisor.h"
+
+namespace {
+
+int run_command(const std::string& command, const std::vector<std::string>& arguments) {
+  namespace run = meridian::run;
+  if (command == "run" && arguments.size() == 1) return run::start_supervisor(arguments[0]);
+  if (command == "gang-hold") return run::start_gang_holder(arguments);
+  std::fprintf(stderr,
+               "meridian-init: part of Meridian, started by `meridian up`; not for people.\n"
+               "usage: meridian-init run DIRECTORY | gang-hold DIRECTORY … | script | "
+               "rsh HOST COMMAND…\n");
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run_command(argc > 1 ? argv[1] : "", {argv + std::min(argc, 2), argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "meridian-init: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/pid1.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/error.h"
+#include "run/confine.h"
+#include "run/message.h"
+#include "run/view.h"
+
+namespace meridian::run {
+namespace {
+
+void close_others(const std::vector<int>& keep) {
+  // Descriptors of the supervisor (its lock above all) must not live on in here.
+  for (int fd = 3; fd < 1024; ++fd) {
+    if (std::ranges::find(keep, fd) == keep.end()) close(fd);
+  }
+  close_range(1024, ~0U, 0);
+}
+
+void reset_signals() {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+}
+
+class Init {
+ public:
+  explicit Init(const Pid1& settings) : settings_(settings), spec_(settings.spec) {}
+
+  [[noreturn]] void run() {
+    sigset_t watched;
+    sigemptyset(&watched);
+    sigaddset(&watched, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &watched, nullptr);
+    const int children = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    while (true) {
+      pollfd ready[2] = {{settings_.channel, POLLIN, 0}, {children, POLLIN, 0}};
+      if (poll(ready, 2, -1) < 0 && errno != EINTR) _exit(1);
+      if (ready[0].revents != 0) serve();
+      if (ready[1].revents != 0) {
+        signalfd_siginfo ignored;
+        while (read(children, &ignored, sizeof ignored) > 0) {
+        }
+        reap();
+      }
+    }
+  }
+
+ private:
+  void serve() {
+    auto message = receive_message(settings_.channel);
+    if (!message) _exit(1);  // the supervisor is gone
+    const std::string op = base::string_or(message->body, "op");
+    if (op == "go") start_program();
+    if (op == "signal") signal_program(static_cast<int>(base::int_or(message->body, "signal", 15)));
+    if (op == "exec") start_command(*message);
+  }
+
+  void start_program() {
+    program_ = fork();
+    if (program_ < 0) fail("cannot fork: " + std::string(strerror(errno)));
+    if (program_ == 0) {
+      become_child(-1, settings_.standard_output, settings_.standard_error);
+      execute(spec_.argv, spec_.environment, spec_.working_directory);
+    }
+    close(settings_.standard_output);
+    close(settings_.standard_error);
+    send_message(settings_.channel, {{"event", "started"}});
+  }
+
+  void signal_program(int number) {
+    if (program_ <= 0) return;
+    // The group, so that a shell's child hears it too; the process alone before it has a group.
+    if (kill(-program_, number) != 0) kill(program_, number);
+  }
+
+  void start_command(const Message& message) {
+    const std::int64_t id = base::int_or(message.body, "exec", 0);
+    const auto argv = base::find(message.body, "argv");
+    std::vector<std::string> words;
+    if (argv != nullptr && argv->is_array()) {
+      for (const auto& word : argv->as_array()) {
+        if (word.is_string()) words.emplace_back(base::view(word.as_string()));
+      }
+    }
+    pid_t pid = -1;
+    if (!words.empty() && message.fds.size() == 3) pid = fork();
+    if (pid == 0) {
+      become_child(message.fds[0].get(), message.fds[1].get(), message.fds[2].get());
+      execute(words, spec_.environment, spec_.working_directory);
+    }
+    if (pid < 0) {
+      send_message(settings_.channel,
+                   {{"event", "exec_ended"}, {"exec", id}, {"status", 126 << 8}});
+    } else {
+      commands_[pid] = id;
+    }
+  }
+
+  void become_child(int input, int output, int error) {
+    setsid();
+    reset_signals();
+    const base::UniqueFd null(input < 0 ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1);
+    dup2(input < 0 ? null.get() : input, 0);
+    dup2(output, 1);
+    dup2(error, 2);
+    close_range(3, ~0U, 0);
+    prctl(PR_SET_DUMPABLE, 1);
+    try {
+      deny_system_calls();
+    } catch (const base::Error& problem) {
+      std::fprintf(stderr, "meridian: %s\n", problem.what());
+      _exit(126);
+    }
+  }
+
+  void reap() {
+    int status = 0;
+    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (pid == program_) {
+        send_message(settings_.channel, {{"event", "ended"}, {"status", status}});
+        _exit(0);  // the kernel kills whatever is left in here
+      }
+      if (const auto it = commands_.find(pid); it != commands_.end()) {
+        send_message(settings_.channel,
+                     {{"event", "exec_ended"}, {"exec", it->second}, {"status", status}});
+        commands_.erase(it);
+      }
+    }
+  }
+
+  [[noreturn]] void fail(const std::string& message) {
+    send_message(settings_.channel, {{"event", "failed"}, {"message", message}});
+    _exit(1);
+  }
+
+  const Pid1& settings_;
+  const InstanceSpec& spec_;
+  pid_t program_ = 0;
+  std::map<pid_t, std::int64_t> commands_;
+};
+
+// Everything that needs privileges; afterwards there are none.
+void set_up(const Pid1& settings, std::vector<std::string>& notes) {
+  const InstanceSpec& spec = settings.spec;
+  const Identity who{program_user(spec), program_group(spec)};
+  if (!spec.hostname.empty() && sethostname(spec.hostname.c_str(), spec.hostname.size()) != 0) {
+    throw base::errno_error(errno, "cannot set the host name");
+  }
+  enter_view({spec, settings.real_root, settings.init_program}, notes);
+  const rlimit no_cores{0, 0};
+  setrlimit(RLIMIT_CORE, &no_cores);
+  drop_privileges(who);
+  // The program has the same user: it must not look into or steer this process.
+  prctl(PR_SET_DUMPABLE, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a change of identity cleared it
+}
+
+}  // namespace
+
+void run_pid1(const Pid1& settings) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  prctl(PR_SET_NAME, "meridian-pid1");
+  umask(022);
+  close_others({settings.channel, settings.standard_output, settings.standard_error});
+  std::vector<std::string> notes;
+  try {
+    set_up(settings, notes);
+  } catch (const std::exception& error) {
+    send_message(settings.channel, {{"event", "failed"}, {"message", error.what()}});
+    _exit(1);
+  }
+  base::JsonArray list(notes.begin(), notes.end());
+  send_message(settings.channel, {{"event", "ready"}, {"notes", std::move(list)}});
+  Init(settings).run();
+}
+
+void execute(const std::vector<std::string>& argv,
+             const std::map<std::string, std::string>& environment,
+             const std::string& working_directory) {
+  std::vector<std::string> pairs;
+  for (const auto& [name, value] : environment) pairs.push_back(name + "=" + value);
+  std::vector<char*> words, variables;
+  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
+  for (const std::string& pair : pairs) variables.push_back(const_cast<char*>(pair.c_str()));
+  words.push_back(nullptr);
+  variables.push_back(nullptr);
+  if (chdir(working_directory.c_str()) != 0) {
+    std::fprintf(stderr, "meridian: cannot enter %s: %s\n", working_directory.c_str(),
+                 strerror(errno));
+    _exit(126);
+  }
+  // execvpe looks the program up on this process's PATH.
+  const auto path = environment.find("PATH");
+  setenv("PATH", path != environment.end() ? path->second.c_str() : "/usr/local/bin:/usr/bin:/bin",
+         1);
+  execvpe(words[0], words.data(), variables.data());
+  const int reason = errno;
+  std::fprintf(stderr, "meridian: cannot run %s: %s\n", words[0], strerror(reason));
+  _exit(reason == ENOENT ? 127 : 126);
+}
+
+}  // namespace meridian::run
