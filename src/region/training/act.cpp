@@ -27,7 +27,7 @@ Controller::Next Controller::apply(JobRecord& record, const JobSpec& spec, const
     case Act::start: start_missing(record, spec, observed); return Next::wait;
     case Act::end_gang: end_gang(record, spec, observed, decision); break;
     case Act::press: press(record, spec, observed, memory); return Next::wait;
-    case Act::upload: begin_upload(record, decision.cause); break;
+    case Act::upload: begin_upload(record, spec, decision.cause, memory); break;
     case Act::restart: restart(record, spec, decision.cause); break;
     case Act::finish: finish(record, spec, decision.cause, memory); break;
   }
@@ -145,7 +145,8 @@ void Controller::press(const JobRecord& record, const JobSpec& spec, const Obser
   }
 }
 
-void Controller::begin_upload(JobRecord& record, Cause cause) {
+void Controller::begin_upload(JobRecord& record, const JobSpec& spec, Cause cause, Memory& memory) {
+  measure(record, spec, memory);  // the last word on short jobs
   base::Timestamp now = core_.parts.clock.now();
   record.cause = cause;
   record.modified = now;
@@ -185,7 +186,8 @@ void Controller::restart(JobRecord& record, const JobSpec& spec, Cause cause) {
   auto memory = memory_of(record.name);
   memory->sync.reset();
   memory->pressed.clear();
-  memory->cpu_seconds.clear();
+  memory->usage.clear();
+  memory->measured.reset();
   core_.wake_waiting();
 }
 

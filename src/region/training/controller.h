@@ -32,7 +32,7 @@ class Controller {
     std::set<std::string> pressed;  // told to stop
     std::shared_ptr<OutputSync> sync;
     std::optional<base::Ticks> synced, measured;
-    std::map<std::string, double> cpu_seconds;  // host → at the last measurement
+    std::map<std::string, run::Usage> usage;  // host → at the last measurement
     capacity::Lease lease;
     std::string lease_error;
     std::string work_error;  // of the phase's activity
@@ -55,7 +55,7 @@ class Controller {
                 const Decision& decision);
   void press(const JobRecord& record, const JobSpec& spec, const Observed& observed,
              Memory& memory);
-  void begin_upload(JobRecord& record, Cause cause);
+  void begin_upload(JobRecord& record, const JobSpec& spec, Cause cause, Memory& memory);
   void restart(JobRecord& record, const JobSpec& spec, Cause cause);
   void finish(JobRecord& record, const JobSpec& spec, Cause cause, Memory& memory);
   std::string failure_reason(const JobRecord& record, const JobSpec& spec, Cause cause,
@@ -65,6 +65,7 @@ class Controller {
   void start_work(const JobRecord& record, const JobSpec& spec, Memory& memory);
   void forget_instances(const JobRecord& record, const JobSpec& spec);
   void sync_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory);
+  void measure(const JobRecord& record, const JobSpec& spec, Memory& memory);
   void measure_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory);
   std::shared_ptr<OutputSync> sync_of(const JobRecord& record, const JobSpec& spec, Memory& memory);
   control::Outcome rest(JobRecord& record, const JobSpec& spec, const Observed& observed,

@@ -68,10 +68,14 @@ run::InstanceStatus Controller::observe_instance(const JobRecord& record, const 
                                                  Memory& memory) {
   const std::string id = core_.instance_id(record, slot.host);
   run::InstanceStatus status = core_.parts.engine.observe(id);
-  // Unknown to this process: perhaps an earlier one started it.
-  if (status.phase == run::InstanceStatus::Phase::unknown && memory.adopted.insert(id).second)
-    status = core_.parts.engine.adopt(core_.instance_directory(record, slot.host));
-  return status;
+  if (status.phase != run::InstanceStatus::Phase::unknown || !memory.adopted.insert(id).second)
+    return status;
+  // Unknown to this process: perhaps an earlier one started it. What has no run.json never ran,
+  // which an engine can only call lost.
+  const std::filesystem::path directory = core_.instance_directory(record, slot.host);
+  run::InstanceStatus adopted = core_.parts.engine.adopt(directory);
+  bool lost = adopted.exit && adopted.exit->kind == run::ExitStatus::Kind::lost;
+  return lost && !std::filesystem::exists(directory / "run.json") ? status : adopted;
 }
 
 }  // namespace meridian::region::training

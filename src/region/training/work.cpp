@@ -1,15 +1,15 @@
 // The activities of a job, and what is done beside a running program.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <unistd.h>
+#include <thread>
 
+#include "region/telemetry/host_metrics.h"
 #include "region/training/controller.h"
 #include "region/training/staging.h"
 
 namespace meridian::region::training {
 namespace {
 
-constexpr char kMetricSpace[] = "/aws/sagemaker/TrainingJobs";
 constexpr base::Duration kMeasureEvery{60'000};
 
 void do_staging(Core& core, const JobRecord& record, std::stop_token stop) {
@@ -48,11 +48,6 @@ void do_sync(Core& core, const std::string& job, OutputSync& sync, std::stop_tok
   });
 }
 
-std::uint64_t machine_memory() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-         static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 }  // namespace
 
 void Controller::start_work(const JobRecord& record, const JobSpec& spec, Memory& memory) {
@@ -89,31 +84,26 @@ void Controller::sync_sometimes(const JobRecord& record, const JobSpec& spec, Me
                                 });
 }
 
-void Controller::measure_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory) {
+void Controller::measure(const JobRecord& record, const JobSpec& spec, Memory& memory) {
   base::Ticks now = core_.parts.clock.ticks();
-  if (memory.measured && now - *memory.measured < kMeasureEvery) return;
-  double elapsed =
-      memory.measured ? static_cast<double>((now - *memory.measured).count()) / 1000 : 0;
+  base::Duration elapsed = memory.measured ? now - *memory.measured : base::Duration(0);
   memory.measured = now;
-  base::Timestamp at = core_.parts.clock.now();
+  int cores = static_cast<int>(std::thread::hardware_concurrency());
   for (const HostSlot& slot : spec.hosts()) {
     run::Usage usage = core_.parts.engine.usage(core_.instance_id(record, slot.host));
-    auto put = [&](const char* metric, double value) {
-      core_.parts.telemetry.put_metric(kMetricSpace, metric,
-                                       {{"Host", record.name + "/" + slot.host}}, value, at);
-    };
-    double& before = memory.cpu_seconds[slot.host];
-    if (elapsed > 0) put("CPUUtilization", (usage.cpu_seconds - before) / elapsed * 100);
-    before = usage.cpu_seconds;
-    std::uint64_t limit = usage.memory_limit_bytes ? usage.memory_limit_bytes : machine_memory();
-    put("MemoryUtilization",
-        100.0 * static_cast<double>(usage.memory_bytes) / static_cast<double>(limit));
-    std::int64_t volume =
-        base::int_or(base::Json(record.request.at("ResourceConfig")), "VolumeSizeInGB", 0);
-    if (volume > 0)
-      put("DiskUtilization", 100.0 * static_cast<double>(usage.disk_bytes) /
-                                 (static_cast<double>(volume) * (1 << 30)));
+    run::Usage& before = memory.usage[slot.host];
+    if (elapsed.count() > 0)
+      telemetry::put_host_metrics(core_.parts.telemetry, record.name, slot.host, before, usage,
+                                  static_cast<double>(elapsed.count()) / 1000,
+                                  capacity::cpu_share(core_.parts.capacity.pool_of(slot.type),
+                                                      slot.type, spec.instance_count(), cores));
+    before = usage;
   }
+}
+
+void Controller::measure_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory) {
+  base::Ticks now = core_.parts.clock.ticks();
+  if (!memory.measured || now - *memory.measured >= kMeasureEvery) measure(record, spec, memory);
 }
 
 }  // namespace meridian::region::training

@@ -1,0 +1,276 @@
+// A job from its creation to its end, with fake instances.
+//
+// SPDX-License-Identifier: Apache-2.0
+#include <thread>
+
+#include "region/training/fixture.h"
+#include "run/log_file.h"
+
+namespace meridian::region::training {
+namespace {
+
+using base::Json;
+using base::JsonArray;
+using base::JsonObject;
+using run::exited;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::vector<std::string> secondaries(const Json& job) {
+  std::vector<std::string> seen;
+  for (const Json& each : job.at("SecondaryStatusTransitions").as_array())
+    seen.push_back(base::string_or(each, "Status"));
+  return seen;
+}
+
+TEST_F(RegionTest, AJobRunsFromCreationToItsModel) {
+  JsonObject job = request("j", 2);
+  objects_.put_bytes("data", "train/a.csv", "1,2");
+  job["InputDataConfig"] = JsonArray{JsonObject{
+      {"ChannelName", "train"},
+      {"DataSource",
+       {{"S3DataSource", {{"S3DataType", "S3Prefix"}, {"S3Uri", "s3://data/train/"}}}}}}};
+  EXPECT_EQ(base::string_or(call("CreateTrainingJob", job), "TrainingJobArn"),
+            "arn:aws:sagemaker:us-west-2:000000000000:training-job/j");
+  EXPECT_EQ(status("j"), "InProgress/Starting");
+  settle();
+  EXPECT_EQ(status("j"), "InProgress/Training");
+  base::write_file(ml("j", "1/algo-1") / "model/weights", "w");
+  clock_.advance(base::Duration(90'000));
+  end("j", "1/algo-1", exited(0));
+  EXPECT_EQ(status("j"), "InProgress/Training");
+  end("j", "1/algo-2", exited(0));
+  EXPECT_EQ(status("j"), "Completed/Completed");
+  Json done = describe("j");
+  EXPECT_THAT(secondaries(done),
+              ElementsAre("Starting", "Downloading", "Training", "Uploading", "Completed"));
+  EXPECT_EQ(base::find_path(done, "ModelArtifacts.S3ModelArtifacts")->as_string(),
+            "s3://out/results/j/output/model.tar.gz");
+  EXPECT_TRUE(objects_.find("out", "results/j/output/model.tar.gz"));
+  EXPECT_FALSE(objects_.find("out", "results/j/output/output.tar.gz"));
+  EXPECT_EQ(base::int_or(done, "BillableTimeInSeconds", 0), 90);
+  EXPECT_EQ(base::int_or(done, "TrainingTimeInSeconds", 0), 90);
+  EXPECT_FALSE(capacity_.find("training/j"));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_.path() / "jobs"));
+}
+
+TEST_F(RegionTest, InstancesFindWhatTheContractPromises) {
+  JsonObject job = request("j", 2);
+  job["HyperParameters"] = {{"lr", "0.1"}, {"name", "\"quoted\""}};
+  job["Environment"] = {{"MODE", "fast"}};
+  objects_.put_bytes("data", "train/a/b.csv", "1,2");
+  job["InputDataConfig"] = JsonArray{JsonObject{
+      {"ChannelName", "train"},
+      {"ContentType", "text/csv"},
+      {"DataSource",
+       {{"S3DataSource", {{"S3DataType", "S3Prefix"}, {"S3Uri", "s3://data/train/"}}}}}}};
+  start(job);
+  auto spec = engine_.spec(instance("j", "1/algo-2"));
+  EXPECT_THAT(spec.argv, ElementsAre("/bin/train"));
+  EXPECT_EQ(spec.hostname, "algo-2");
+  EXPECT_EQ(spec.hosts.size(), 2u);
+  EXPECT_EQ(spec.environment["MODE"], "fast");
+  EXPECT_EQ(spec.environment["TRAINING_JOB_NAME"], "j");
+  EXPECT_EQ(spec.environment["SM_CHANNEL_TRAIN"], "/opt/ml/input/data/train");
+  EXPECT_EQ(spec.environment["AWS_ENDPOINT_URL"], "http://127.0.0.1:8470");
+  auto keys = identity_.find_key(spec.environment["AWS_ACCESS_KEY_ID"]);
+  ASSERT_TRUE(keys);
+  EXPECT_EQ(keys->principal.scope, identity::Scope::job);
+  auto config = spec.directory / "ml/input/config";
+  EXPECT_EQ(base::read_file(config / "hyperparameters.json"),
+            R"({"lr":"0.1","name":"\"quoted\""})");
+  EXPECT_EQ(base::read_file(config / "inputdataconfig.json"),
+            R"({"train":{"TrainingInputMode":"File","S3DistributionType":"FullyReplicated",)"
+            R"("RecordWrapperType":"None","ContentType":"text/csv"}})");
+  EXPECT_THAT(
+      base::read_file(config / "resourceconfig.json"),
+      StartsWith(R"({"current_host":"algo-2","current_instance_type":"ml.m5.large",)"
+                 R"("current_group_name":"homogeneousCluster","hosts":["algo-1","algo-2"])"));
+  ASSERT_GE(spec.mounts.size(), 2u);
+  EXPECT_EQ(spec.mounts[0].inside, "/opt/ml");
+  EXPECT_EQ(spec.mounts[1].inside, "/opt/ml/input/data/train");
+  EXPECT_EQ(spec.mounts[1].mode, run::Mount::Mode::overlay);
+  EXPECT_EQ(base::read_file(spec.mounts[1].host / "a/b.csv"), "1,2");
+}
+
+TEST_F(RegionTest, AFailedRankEndsTheGangAtOnce) {
+  start(request("j", 2));
+  engine_.ignore_stops();
+  base::write_file(ml("j", "1/algo-2") / "output/failure", "bad learning rate");
+  end("j", "1/algo-2", exited(3));
+  EXPECT_EQ(status("j"), "Failed/Failed");
+  EXPECT_EQ(base::string_or(describe("j"), "FailureReason"),
+            "AlgorithmError: bad learning rate, exit code: 3");
+  EXPECT_THAT(capacity_.waiting_owners(), testing::IsEmpty());
+}
+
+TEST_F(RegionTest, AFailureWithoutAFileShowsTheLastLines) {
+  start(request("j"));
+  auto spec = engine_.spec(instance("j", "1/algo-1"));
+  run::LogFileWriter log(spec.log_file, clock_);
+  log.append("starting\nValueError: no such column\n");
+  end("j", "1/algo-1", exited(1));
+  EXPECT_EQ(base::string_or(describe("j"), "FailureReason"),
+            "AlgorithmError: starting\nValueError: no such column, exit code: 1");
+}
+
+TEST_F(RegionTest, AStoppedJobGetsItsGraceAndKeepsItsModel) {
+  start(request("j"));
+  EXPECT_EQ(engine_.spec(instance("j", "1/algo-1")).grace, base::Duration(120'000));
+  base::write_file(ml("j", "1/algo-1") / "model/weights", "w");
+  engine_.ignore_stops();
+  call("StopTrainingJob", {{"TrainingJobName", "j"}});
+  settle();
+  EXPECT_EQ(status("j"), "Stopping/Stopping");
+  EXPECT_TRUE(engine_.stop_requested(instance("j", "1/algo-1")));
+  end("j", "1/algo-1", run::signalled(15));
+  EXPECT_EQ(status("j"), "Stopped/Stopped");
+  EXPECT_TRUE(objects_.find("out", "results/j/output/model.tar.gz"));
+  EXPECT_THAT(refusal("StopTrainingJob", {{"TrainingJobName", "j"}}),
+              "ValidationException: The request was rejected because the training job is in status "
+              "Stopped.");
+}
+
+TEST_F(RegionTest, AProgramThatOutlivesItsGraceIsKilled) {
+  start(request("j"));
+  engine_.ignore_stops();
+  call("StopTrainingJob", {{"TrainingJobName", "j"}});
+  runner_->run_for(base::Duration(200'000));
+  EXPECT_EQ(status("j"), "Stopped/Stopped");
+}
+
+TEST_F(RegionTest, MaxRuntimeStopsTheJob) {
+  start(request("j"));
+  runner_->run_for(base::Duration(3'601'000));
+  EXPECT_EQ(status("j"), "Stopped/MaxRuntimeExceeded");
+  EXPECT_EQ(base::int_or(describe("j"), "BillableTimeInSeconds", 0), 3600);
+}
+
+TEST_F(RegionTest, AJumpOfTheWallClockChangesNoBill) {
+  start(request("j"));
+  clock_.advance(base::Duration(10'000));
+  clock_.jump_wall_clock(base::Duration(86'400'000));
+  end("j", "1/algo-1", exited(0));
+  EXPECT_EQ(base::int_or(describe("j"), "BillableTimeInSeconds", 0), 10);
+}
+
+TEST_F(RegionTest, AWaitingJobNamesWhoHoldsTheInstancesAndStartsWhenTheyAreFree) {
+  start(request("a", 6));
+  start(request("b", 4));
+  EXPECT_EQ(status("b"), "InProgress/Pending");
+  EXPECT_EQ(base::string_or(describe("b").at("SecondaryStatusTransitions").as_array().back(),
+                            "StatusMessage"),
+            "Waiting for capacity: requested 4, free 2 of 8; held by training/a (6)");
+  for (int i = 1; i <= 6; ++i) end("a", "1/algo-" + std::to_string(i), exited(0));
+  EXPECT_EQ(status("b"), "InProgress/Training");
+}
+
+TEST_F(RegionTest, AJobStoppedWhileItWaitsNeverStarts) {
+  start(request("a", 8));
+  start(request("b", 4));
+  call("StopTrainingJob", {{"TrainingJobName", "b"}});
+  settle();
+  EXPECT_EQ(status("b"), "Stopped/Stopped");
+  EXPECT_THAT(capacity_.waiting_owners(), testing::IsEmpty());
+}
+
+TEST_F(RegionTest, ALostSupervisorIsRetriedAsOftenAsTheRequestAllows) {
+  JsonObject job = request("j");
+  job["RetryStrategy"] = {{"MaximumRetryAttempts", 1}};
+  start(job);
+  end("j", "1/algo-1", run::lost());
+  EXPECT_EQ(status("j"), "InProgress/Training");
+  end("j", "2/algo-1", run::lost());
+  EXPECT_EQ(status("j"), "Failed/Failed");
+  EXPECT_THAT(
+      base::string_or(describe("j"), "FailureReason"),
+      StartsWith("InternalServerError: We encountered an internal error. Please try again."));
+}
+
+TEST_F(RegionTest, AnExitCodeIsNeverRetried) {
+  JsonObject job = request("j");
+  job["RetryStrategy"] = {{"MaximumRetryAttempts", 5}};
+  start(job);
+  end("j", "1/algo-1", run::signalled(9));
+  EXPECT_EQ(status("j"), "Failed/Failed");
+  EXPECT_THAT(base::string_or(describe("j"), "FailureReason"), HasSubstr("exit code: 137"));
+}
+
+TEST_F(RegionTest, ARestartedDaemonAdoptsWhatRunsAndStartsNothingTwice) {
+  start(request("j", 2));
+  auto before = engine_.ids();
+  restart();
+  settle();
+  EXPECT_EQ(engine_.ids(), before);
+  EXPECT_EQ(status("j"), "InProgress/Training");
+  end("j", "1/algo-1", exited(0));
+  restart();
+  settle();
+  end("j", "1/algo-2", exited(0));
+  EXPECT_EQ(status("j"), "Completed/Completed");
+}
+
+TEST_F(RegionTest, ASpotReclaimRestartsFromTheCheckpoints) {
+  JsonObject job = request("j");
+  job["EnableManagedSpotTraining"] = true;
+  job["StoppingCondition"] = {{"MaxRuntimeInSeconds", 3600}, {"MaxWaitTimeInSeconds", 7200}};
+  job["CheckpointConfig"] = {{"S3Uri", "s3://out/ckpt/j"}};
+  start(job);
+  base::write_file(ml("j", "1/algo-1") / "checkpoints/step-1", "one");
+  clock_.advance(base::Duration(60'000));
+  region_->meridian_calls().at("spot-reclaim")({}, {{"job", "j"}});
+  settle();
+  EXPECT_EQ(status("j"), "InProgress/Training");
+  EXPECT_EQ(objects_.text("out", "ckpt/j/step-1"), "one");
+  EXPECT_EQ(base::read_file(ml("j", "2/algo-1") / "checkpoints/step-1"), "one");
+  EXPECT_THAT(secondaries(describe("j")), testing::Contains("Interrupted"));
+  end("j", "2/algo-1", exited(0));
+  EXPECT_EQ(status("j"), "Completed/Completed");
+}
+
+TEST_F(RegionTest, CheckpointsAreSyncedWhileTheProgramRuns) {
+  JsonObject job = request("j");
+  job["CheckpointConfig"] = {{"S3Uri", "s3://out/ckpt"}, {"LocalPath", "/tmp/ckpt"}};
+  start(job);
+  auto spec = engine_.spec(instance("j", "1/algo-1"));
+  ASSERT_EQ(spec.mounts.back().inside, "/tmp/ckpt");
+  base::write_file(spec.mounts.back().host / "w", "1");
+  runner_->run_for(base::Duration(61'000));
+  EXPECT_EQ(objects_.text("out", "ckpt/w"), "1");
+  EXPECT_EQ(base::find_path(describe("j"), "Meridian.Sync.Uploaded")->to_number<int>(), 1);
+}
+
+TEST_F(RegionTest, AnImageWithoutAProgramIsAClientErrorThatListsTheWays) {
+  JsonObject job = request("j");
+  job["AlgorithmSpecification"] = {{"TrainingImage", "nobody/knows:1"},
+                                   {"TrainingInputMode", "File"}};
+  start(job);
+  EXPECT_EQ(status("j"), "Failed/Failed");
+  EXPECT_THAT(base::string_or(describe("j"), "FailureReason"),
+              testing::AllOf(StartsWith("ClientError: "), HasSubstr("image rule"),
+                             HasSubstr("ContainerEntrypoint")));
+}
+
+TEST_F(RegionTest, MissingCodeIsAClientErrorThatNamesIt) {
+  JsonObject job = request("j");
+  job["HyperParameters"] = {{"sagemaker_program", "train.py"},
+                            {"sagemaker_submit_directory", "s3://code/none.tar.gz"}};
+  start(job);
+  EXPECT_THAT(base::string_or(describe("j"), "FailureReason"),
+              testing::AllOf(StartsWith("ClientError: "), HasSubstr("none.tar.gz"),
+                             HasSubstr("sagemaker_submit_directory")));
+}
+
+TEST_F(RegionTest, FiftyJobsLeaveNoLeaseBehind) {
+  for (int i = 0; i < 50; ++i) {
+    std::string name = "j" + std::to_string(i);
+    start(request(name, 8));
+    for (int host = 1; host <= 8; ++host)
+      end(name, "1/algo-" + std::to_string(host), exited(i % 2));
+  }
+  EXPECT_EQ(base::find_path(capacity_.snapshot(), "pools")->at(0).at("used").to_number<int>(), 0);
+}
+
+}  // namespace
+}  // namespace meridian::region::training
