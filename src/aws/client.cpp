@@ -17,7 +17,7 @@ using base::Json;
 
 // Waits unless told to stop.
 void wait_before_retry(int attempt, std::stop_token stop) {
-  const auto pause = std::min(std::chrono::milliseconds(50) * (1 << std::min(attempt, 6)),
+  const auto pause = std::min(std::chrono::milliseconds(50) * (1 << std::min(attempt - 1, 6)),
                               std::chrono::milliseconds(2000));
   std::mutex mutex;
   std::condition_variable_any changed;
