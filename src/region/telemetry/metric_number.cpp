@@ -93,10 +93,15 @@ std::string_view number_around(std::string_view line, std::size_t begin, std::si
     if (!is_digit(before) && before != '.' && !is_sign(before) && !exponent) break;
     --start;
   }
+  // A tab before the number, as CloudWatch shows it: "#011".
+  const bool escape = start > 0 && line[start - 1] == '#' && begin >= start + 3 &&
+                      std::all_of(&line[start], &line[start] + 3, is_digit);
+  if (escape) start += 3;
   // The numbers of that run, from its start, until the one that holds the place.
   for (std::size_t at = start; at <= begin;) {
-    const bool after_word = at > 0 && (is_digit(line[at - 1]) || is_letter(line[at - 1]) ||
-                                       line[at - 1] == ')' || line[at - 1] == ']');
+    const bool after_word = at > 0 && !(escape && at == start) &&
+                            (is_digit(line[at - 1]) || is_letter(line[at - 1]) ||
+                             line[at - 1] == ')' || line[at - 1] == ']');
     const std::size_t sign = is_sign(line[at]) && !after_word ? 1 : 0;
     const std::size_t length = unsigned_length(line.substr(at + sign));
     if (length == 0) {
