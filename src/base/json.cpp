@@ -126,10 +126,10 @@ std::string to_text(const Json& value, JsonStyle style) {
 
 std::string number_text(double value) {
   if (!std::isfinite(value)) return "null";
-  if (value == std::floor(value) && std::fabs(value) < 1e15) {
-    return fmt::format("{:.1f}", value);
-  }
-  return fmt::format("{}", value);
+  std::string text = fmt::format("{}", value);
+  // Without point and exponent it would be read back as an integer.
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text;
 }
 
 const Json* find(const JsonObject& object, std::string_view key) {

@@ -27,7 +27,8 @@ Json parse_stored_json(std::string_view text, std::string_view what);
 
 enum class JsonStyle { compact, pretty, sorted };  // sorted: compact with object keys in order
 std::string to_text(const Json& value, JsonStyle style = JsonStyle::compact);
-// Shortest decimal form that reads back to the same double; integers without a point.
+// Shortest decimal form that reads back to the same double, and as a double: 2 is "2.0". What JSON
+// cannot hold is "null".
 std::string number_text(double value);
 
 // The member, or nullptr when `object` is not an object, has no such member, or it is null.

@@ -75,6 +75,7 @@ class Converter {
     if (++elements_ > kMostElements) throw located(text_, offset, "too many elements (200000)");
     XmlElement out;
     out.name = without_prefix(node.name());
+    if (out.name.empty()) throw located(text_, offset, "an element without a name");
     for (const pugi::xml_attribute& a : node.attributes()) {
       out.attributes.emplace_back(without_prefix(a.name()), decoded(a.value(), offset));
     }
