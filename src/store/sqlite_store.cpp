@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <thread>
 
 #include "base/file.h"
+#include "base/metrics.h"
 #include "base/sync.h"
 #include "store/group_commit.h"
 #include "store/hub.h"
@@ -39,6 +41,17 @@ base::UniqueFd lock_for_this_process(const std::string& path) {
   }
   return fd;
 }
+
+// What operators watch: how much is written, how well it is grouped, how long the disk takes.
+struct StoreMetrics {
+  base::Counter& commits =
+      base::metrics().counter("meridian_store_commits_total", "Commits acknowledged");
+  base::Counter& conflicts = base::metrics().counter("meridian_store_conflicts_total",
+                                                     "Commits whose precondition failed");
+  base::Histogram& seconds = base::metrics().histogram(
+      "meridian_store_group_seconds", "Time of one transaction with the commits of a group",
+      {0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3});
+};
 
 // Connections that read, opened when needed; a few are kept.
 class Readers {
@@ -113,8 +126,12 @@ class SqliteStore final : public Store {
  private:
   // One caller at a time: GroupCommit sees to that.
   void apply(const std::vector<Pending*>& commits) {
+    const auto start = std::chrono::steady_clock::now();
     writer_.apply(commits);
+    const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+    metrics_.seconds.observe(time.count());
     for (const Pending* commit : commits) {
+      (commit->result->ok() ? metrics_.commits : metrics_.conflicts).add();
       if (!commit->changed.empty()) hub_.publish(commit->result->value(), commit->changed);
     }
   }
@@ -123,6 +140,7 @@ class SqliteStore final : public Store {
   SqliteWriter writer_;
   WatchHub hub_;
   Readers readers_;
+  StoreMetrics metrics_;
   GroupCommit group_;
 };
 

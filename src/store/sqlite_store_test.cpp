@@ -11,6 +11,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/metrics.h"
 #include "store/contract.h"
 #include "store/schema.h"
 #include "store/sqlite.h"
@@ -164,6 +165,21 @@ TEST_F(SqliteStoreTest, TheChangeLogStaysWithinItsLimit) {
   Connection db(path, Connection::Mode::read_only);
   EXPECT_EQ(db.number("SELECT count(*) FROM changes"), 50);
   EXPECT_EQ(db.number("SELECT value FROM meta WHERE name = 'trimmed'"), 250);
+}
+
+TEST_F(SqliteStoreTest, CommitsAndConflictsAreCounted) {
+  const auto store = open_sqlite(settings);
+  const auto value = [](const std::string& name) {
+    const std::string page = base::metrics().page();
+    const auto at = page.find("\n" + name + " ");
+    return std::stod(page.substr(at + name.size() + 2));
+  };
+  const double commits = value("meridian_store_commits_total");
+  const double conflicts = value("meridian_store_conflicts_total");
+  (void)store->commit({put("a", "1", {}, 0)});
+  (void)store->commit({put("a", "1", {}, 0)});
+  EXPECT_EQ(value("meridian_store_commits_total"), commits + 1);
+  EXPECT_EQ(value("meridian_store_conflicts_total"), conflicts + 1);
 }
 
 TEST_F(SqliteStoreTest, ListingsSeekInsteadOfScanning) {
