@@ -13,6 +13,8 @@ import unittest
 import harness
 import jobs
 
+ROUNDS = 120 if os.environ.get("MERIDIAN_SOAK") else 6
+
 COUNTING = textwrap.dedent("""
     import os, sys, time
     for i in range(60):
@@ -63,10 +65,10 @@ class Restart(unittest.TestCase):
 
     def test_kills_at_any_moment_of_the_job_lose_nothing(self):
         with harness.Daemon() as meridian:
-            for round_number in range(6):
+            for round_number in range(ROUNDS):
                 name = f"moment-{round_number}"
                 jobs.script_job(meridian, name, "import time\ntime.sleep(0.2)\nprint('finished', flush=True)", wait=False)
-                time.sleep(0.08 * round_number)
+                time.sleep(0.08 * (round_number % 12))
                 meridian.kill()
                 meridian.start()
                 job = jobs.wait_end(meridian, name)
