@@ -126,6 +126,9 @@ class Daemon:
     def __enter__(self):
         return self.start()
 
+    def close(self):
+        self.__exit__(None, None, None)
+
     def __exit__(self, *exc):
         self.stop()
         shutil.rmtree(self.data, ignore_errors=True)

@@ -20,10 +20,8 @@ EXAMPLES = harness.ROOT / "examples"
 def setUpModule():
     global meridian
     meridian = harness.Daemon().start()
+    unittest.addModuleCleanup(meridian.close)
 
-
-def tearDownModule():
-    meridian.__exit__(None, None, None)
 
 
 def run_example(name, *args, script="run.sh", timeout=600):

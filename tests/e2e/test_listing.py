@@ -17,6 +17,7 @@ COUNT = 500
 def setUpModule():
     global meridian, sagemaker
     meridian = harness.Daemon().start()
+    unittest.addModuleCleanup(meridian.close)
     jobs.ensure_bucket(meridian)
     sagemaker = meridian.client("sagemaker")
 
@@ -32,9 +33,6 @@ def setUpModule():
     harness.wait_for(lambda: not sagemaker.list_training_jobs(StatusEquals="InProgress")["TrainingJobSummaries"],
                      300, "the end of all jobs")
 
-
-def tearDownModule():
-    meridian.__exit__(None, None, None)
 
 
 def all_names(**query):

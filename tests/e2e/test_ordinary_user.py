@@ -14,11 +14,9 @@ def setUpModule():
     global meridian
     # As root we become nobody; otherwise whoever runs the tests is an ordinary user already.
     meridian = harness.Daemon(user="nobody" if os.getuid() == 0 else None).start()
+    unittest.addModuleCleanup(meridian.close)
     jobs.ensure_bucket(meridian)
 
-
-def tearDownModule():
-    meridian.__exit__(None, None, None)
 
 
 class OrdinaryUser(unittest.TestCase):

@@ -21,11 +21,9 @@ import jobs
 def setUpModule():
     global meridian
     meridian = harness.Daemon().start()
+    unittest.addModuleCleanup(meridian.close)
     jobs.ensure_bucket(meridian)
 
-
-def tearDownModule():
-    meridian.__exit__(None, None, None)
 
 
 def client(service, key, secret, token=None):

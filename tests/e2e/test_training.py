@@ -18,11 +18,9 @@ import jobs
 def setUpModule():
     global meridian
     meridian = harness.Daemon().start()
+    unittest.addModuleCleanup(meridian.close)
     jobs.ensure_bucket(meridian)
 
-
-def tearDownModule():
-    meridian.__exit__(None, None, None)
 
 
 def script(text):
