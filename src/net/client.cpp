@@ -2,16 +2,14 @@
 #include "net/client.h"
 
 #include <curl/curl.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <cstring>
-#include <exception>
 #include <mutex>
 #include <vector>
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "net/client_transfer.h"
 
 namespace meridian::net {
 namespace {
@@ -20,9 +18,6 @@ using base::Code;
 using base::Error;
 using base::Retry;
 using Time = std::chrono::steady_clock;
-using Sink = std::function<void(std::string_view)>;
-
-constexpr std::size_t kMaxFields = 1000;  // of an answer
 
 void initialise_curl_once() {
   static const CURLcode done = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -87,124 +82,6 @@ bool is_loopback(std::string_view authority) {
          authority.starts_with("[::1]");
 }
 
-// What the callbacks of one request share. They are called by C code, so that nothing may be thrown
-// through them: the first exception is kept and ends the transfer.
-struct Exchange {
-  const ClientRequest& request;
-  const Sink* sink;
-  Response response;
-  bool head_done = false;
-  std::size_t body_at = 0;        // how much of request.body is sent
-  std::uint64_t stream_sent = 0;  // how much of request.stream is sent
-  std::exception_ptr failure;
-  Time::time_point last_progress = Time::now();
-
-  void progressed() { last_progress = Time::now(); }
-};
-
-template <class Work>
-std::size_t guarded(Exchange& exchange, std::size_t on_failure, Work work) {
-  try {
-    const std::size_t result = work();
-    exchange.progressed();
-    return result;
-  } catch (...) {
-    exchange.failure = std::current_exception();
-    return on_failure;
-  }
-}
-
-void take_header_line(Exchange& exchange, std::string_view line) {
-  line = base::trim(line);
-  if (line.starts_with("HTTP/")) {
-    // A new answer: an interim 100 Continue may have come before.
-    exchange.response = {};
-    const std::size_t blank = std::min(line.find(' '), line.size() - 1);
-    exchange.response.status =
-        static_cast<int>(base::to_int(line.substr(blank + 1, 3)).value_or(0));
-    exchange.head_done = false;
-    return;
-  }
-  if (line.empty()) exchange.head_done = true;
-  if (exchange.head_done) return;  // trailers are not fields of the answer
-  const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos) return;
-  if (exchange.response.headers.fields().size() == kMaxFields) {
-    throw Error(Code::resource_exhausted, "the answer has too many header fields");
-  }
-  exchange.response.headers.add(std::string(line.substr(0, colon)),
-                                std::string(base::trim(line.substr(colon + 1))));
-}
-
-std::size_t on_header(char* data, std::size_t, std::size_t size, void* user) {
-  auto& exchange = *static_cast<Exchange*>(user);
-  return guarded(exchange, 0, [&] {
-    take_header_line(exchange, {data, size});
-    return size;
-  });
-}
-
-std::size_t on_body(char* data, std::size_t, std::size_t size, void* user) {
-  auto& exchange = *static_cast<Exchange*>(user);
-  return guarded(exchange, size + 1, [&] {
-    const bool success = exchange.response.status / 100 == 2;
-    if (exchange.sink && success) {
-      (*exchange.sink)({data, size});
-    } else {
-      if (exchange.response.body.size() + size > exchange.request.max_body) {
-        throw Error(Code::resource_exhausted,
-                    "the answer is larger than " + base::format_bytes(exchange.request.max_body));
-      }
-      exchange.response.body.append(data, size);
-    }
-    return size;
-  });
-}
-
-std::size_t read_stream(Exchange& exchange, char* buffer, std::size_t room) {
-  BodyReader& stream = *exchange.request.stream;
-  const std::size_t got = stream.read(buffer, room);
-  exchange.stream_sent += got;
-  const auto length = stream.length();
-  if (got == 0 && length && exchange.stream_sent < *length) {
-    throw Error(Code::data_loss, "the body to send ended after " +
-                                     std::to_string(exchange.stream_sent) + " of " +
-                                     std::to_string(*length) + " bytes");
-  }
-  return got;
-}
-
-std::size_t on_read(char* buffer, std::size_t, std::size_t room, void* user) {
-  auto& exchange = *static_cast<Exchange*>(user);
-  return guarded(exchange, CURL_READFUNC_ABORT, [&]() -> std::size_t {
-    if (exchange.request.stream) return read_stream(exchange, buffer, room);
-    const std::string& body = exchange.request.body;
-    const std::size_t count = std::min(room, body.size() - exchange.body_at);
-    std::memcpy(buffer, body.data() + exchange.body_at, count);
-    exchange.body_at += count;
-    return count;
-  });
-}
-
-// libcurl sends again from the start when a kept connection turns out to be dead.
-int on_seek(void* user, curl_off_t offset, int origin) {
-  auto& exchange = *static_cast<Exchange*>(user);
-  if (origin != SEEK_SET || offset < 0) return CURL_SEEKFUNC_CANTSEEK;
-  if (exchange.request.stream) {
-    return static_cast<std::uint64_t>(offset) == exchange.stream_sent ? CURL_SEEKFUNC_OK
-                                                                      : CURL_SEEKFUNC_CANTSEEK;
-  }
-  if (static_cast<std::uint64_t>(offset) > exchange.request.body.size()) return CURL_SEEKFUNC_FAIL;
-  exchange.body_at = static_cast<std::size_t>(offset);
-  return CURL_SEEKFUNC_OK;
-}
-
-// As libcurl would by itself, but not inherited by the programs this process starts.
-curl_socket_t on_open_socket(void*, curlsocktype, curl_sockaddr* address) {
-  const int fd = ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
-  return fd < 0 ? CURL_SOCKET_BAD : fd;
-}
-
 class HeaderList {
  public:
   HeaderList() = default;
@@ -257,18 +134,6 @@ void set_method(CURL* easy, const ClientRequest& request) {
   curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
 }
 
-void set_callbacks(CURL* easy, Exchange& exchange) {
-  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
-  curl_easy_setopt(easy, CURLOPT_HEADERDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-  curl_easy_setopt(easy, CURLOPT_WRITEDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_READFUNCTION, on_read);
-  curl_easy_setopt(easy, CURLOPT_READDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, on_seek);
-  curl_easy_setopt(easy, CURLOPT_SEEKDATA, &exchange);
-  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-}
-
 void set_connection(CURL* easy, const ClientRequest& request, const Url& url) {
   curl_easy_setopt(easy, CURLOPT_URL, (url.origin + "/").c_str());
   // The target goes out byte for byte: signatures cover it as the caller wrote it.
@@ -308,28 +173,28 @@ Error transfer_error(CURLcode code, const std::string& origin, const char* detai
 }
 
 // Runs the transfer that is set up in `slot` to its end, `stop`, or silence for request.timeout.
-CURLcode run_transfer(Slot& slot, Exchange& exchange, const std::string& origin,
+CURLcode run_transfer(Slot& slot, Transfer& transfer, const std::string& origin,
                       const std::stop_token& stop) {
   const std::stop_callback wake(stop, [&] { curl_multi_wakeup(slot.multi); });
   for (int running = 1;;) {
     if (stop.stop_requested())
       throw Error(Code::cancelled, "the request to " + origin + " was cancelled");
     if (curl_multi_perform(slot.multi, &running) != CURLM_OK) return CURLE_FAILED_INIT;
-    if (exchange.failure) std::rethrow_exception(exchange.failure);
+    if (transfer.failure) std::rethrow_exception(transfer.failure);
     int left = 0;
     while (const CURLMsg* message = curl_multi_info_read(slot.multi, &left)) {
       if (message->msg == CURLMSG_DONE) return message->data.result;
     }
     if (running == 0) return CURLE_FAILED_INIT;
     const auto silent =
-        std::chrono::duration_cast<std::chrono::milliseconds>(Time::now() - exchange.last_progress);
-    if (silent >= exchange.request.timeout) {
+        std::chrono::duration_cast<std::chrono::milliseconds>(Time::now() - transfer.last_progress);
+    if (silent >= transfer.request.timeout) {
       throw Error(
           Code::deadline_exceeded,
-          origin + " was silent for " + std::to_string(exchange.request.timeout.count()) + " ms",
+          origin + " was silent for " + std::to_string(transfer.request.timeout.count()) + " ms",
           Retry::yes);
     }
-    const auto wait = std::min<std::chrono::milliseconds>(exchange.request.timeout - silent,
+    const auto wait = std::min<std::chrono::milliseconds>(transfer.request.timeout - silent,
                                                           std::chrono::milliseconds(1000));
     curl_multi_poll(slot.multi, nullptr, 0, static_cast<int>(wait.count()) + 1, nullptr);
   }
@@ -365,9 +230,9 @@ struct HttpClient::State {
     if (idle.size() > kMostIdle) idle.erase(idle.begin());
   }
 
-  Response send(const ClientRequest& request, const Sink* sink, const std::stop_token& stop) {
+  Response send(const ClientRequest& request, const BodySink* sink, const std::stop_token& stop) {
     const Url url = split_url(request.url);
-    Exchange exchange{.request = request, .sink = sink};
+    Transfer transfer{.request = request, .sink = sink};
     HeaderList headers;
     fill_headers(headers, request.headers);
     const std::string place = url.origin + " " + request.unix_socket;
@@ -377,23 +242,23 @@ struct HttpClient::State {
     slot->detail[0] = '\0';
     set_connection(easy, request, url);
     set_method(easy, request);
-    set_callbacks(easy, exchange);
+    transfer.attach(easy);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, slot->detail);
     CURLcode result;
     {
       const Attached attached(*slot);
-      result = run_transfer(*slot, exchange, url.origin, stop);
+      result = run_transfer(*slot, transfer, url.origin, stop);
     }
-    if (exchange.failure) std::rethrow_exception(exchange.failure);
+    if (transfer.failure) std::rethrow_exception(transfer.failure);
     const Error error = transfer_error(result, url.origin, slot->detail);
     give_back(std::move(slot));
     if (result != CURLE_OK) throw error;
-    if (!exchange.head_done) {
+    if (!transfer.head_done) {
       throw Error(Code::unavailable, url.origin + ": the connection closed within the header",
                   Retry::yes);
     }
-    return std::move(exchange.response);
+    return std::move(transfer.response);
   }
 
  private:

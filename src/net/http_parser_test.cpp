@@ -118,6 +118,7 @@ const Case kGood[] = {
     {"a value with tabs and UTF-8", fields("X:\t a\tb \xc3\xa4 \t\r\n"), 0},
     {"an empty value", fields("X:\r\n"), 0},
     {"an IPv6 host", "GET / HTTP/1.1\r\nHost: [::1]:8470\r\n\r\n", 0},
+    {"a host with an underscore", "GET / HTTP/1.1\r\nHost: my_bucket.localhost:80\r\n\r\n", 0},
     {"an unknown method", line("M-SEARCH / HTTP/1.1"), 0},
     {"not yet complete", "GET / HTTP/1.1\r\nHost: h\r\n", -1},
     {"nothing but an empty line", "\r\n", -1},

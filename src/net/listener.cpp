@@ -103,6 +103,10 @@ void Listener::bind_tcp(const ListenAddress& address) {
                 "cannot listen on " + place + ": " + ::gai_strerror(failed));
   }
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+  // A name with both kinds of address means the older one: clients try it in any case.
+  for (addrinfo* one = found; one && found->ai_family != AF_INET; one = one->ai_next) {
+    if (one->ai_family == AF_INET) found = one;
+  }
   socket_.reset(::socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket_) throw base::errno_error(errno, "cannot listen on " + place);
   const int on = 1;

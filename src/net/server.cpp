@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/server.h"
 
+#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -152,6 +153,7 @@ void HttpServer::State::stop_now() {
 }
 
 void HttpServer::State::poll() {
+  pthread_setname_np(pthread_self(), "net-poller");
   const Ms sweep_every =
       std::clamp(std::min(settings.header_timeout, settings.idle_timeout) / 4, Ms(5), Ms(500));
   auto next_sweep = Clock::now() + sweep_every;

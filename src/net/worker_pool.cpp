@@ -108,6 +108,7 @@ bool WorkerPool::wait_for_job(std::unique_lock<std::mutex>& lock) {
 }
 
 void WorkerPool::run(Threads::iterator self) {
+  pthread_setname_np(pthread_self(), "net-worker");
   // Writing to a peer that has left is an error to return, not a signal.
   sigset_t pipe_signal;
   sigemptyset(&pipe_signal);
