@@ -262,14 +262,98 @@ TEST_F(RegionTest, MissingCodeIsAClientErrorThatNamesIt) {
                              HasSubstr("sagemaker_submit_directory")));
 }
 
-TEST_F(RegionTest, FiftyJobsLeaveNoLeaseBehind) {
-  for (int i = 0; i < 50; ++i) {
+TEST_F(RegionTest, FinishedAndFailedJobsLeaveNoLeaseBehind) {
+  for (int i = 0; i < 10; ++i) {
     std::string name = "j" + std::to_string(i);
     start(request(name, 8));
-    for (int host = 1; host <= 8; ++host)
-      end(name, "1/algo-" + std::to_string(host), exited(i % 2));
+    end(name, "1/algo-1", exited(i % 2));
+    for (int host = 2; host <= 8 && i % 2 == 0; ++host)
+      end(name, "1/algo-" + std::to_string(host), exited(0));
+    EXPECT_THAT(status(name), testing::AnyOf("Completed/Completed", "Failed/Failed"));
   }
   EXPECT_EQ(base::find_path(capacity_.snapshot(), "pools")->at(0).at("used").to_number<int>(), 0);
+}
+
+TEST_F(RegionTest, AScriptIsLaunchedWithItsEnvironment) {
+  JsonObject job = request("j", 2);
+  job["AlgorithmSpecification"] = {
+      {"TrainingImage", "763104351884.dkr.ecr.us-west-2.amazonaws.com/pytorch-training:2.1-cpu"},
+      {"TrainingInputMode", "File"}};
+  job["HyperParameters"] = {{"sagemaker_program", "\"train.py\""}, {"lr", "0.1"}};
+  start(job);
+  auto spec = engine_.spec(instance("j", "1/algo-2"));
+  EXPECT_EQ(spec.environment["SM_USER_ENTRY_POINT"], "train.py");
+  EXPECT_EQ(spec.environment["SM_HP_LR"], "0.1");
+  EXPECT_EQ(spec.environment["SM_HOSTS"], R"(["algo-1","algo-2"])");
+  EXPECT_THAT(base::string_or(describe("j").at("SecondaryStatusTransitions").as_array().back(),
+                              "StatusMessage"),
+              HasSubstr("known family PyTorch"));
+}
+
+TEST_F(RegionTest, AFamilyWhoseFrameworkIsMissingNamesThePackage) {
+  JsonObject job = request("j");
+  job["AlgorithmSpecification"] = {{"TrainingImage", "tensorflow-training:2.13"},
+                                   {"TrainingInputMode", "File"}};
+  job["HyperParameters"] = {{"sagemaker_program", "train.py"}};
+  start(job);
+  EXPECT_THAT(base::string_or(describe("j"), "FailureReason"),
+              testing::AllOf(StartsWith("ClientError: "), HasSubstr("can't import tensorflow")));
+}
+
+TEST_F(RegionTest, InstanceGroupsAreNumberedAcrossGroupsAndChannelsKeepToTheirs) {
+  JsonObject job = request("j");
+  job["ResourceConfig"] = {{"VolumeSizeInGB", 1},
+                           {"InstanceGroups", JsonArray{JsonObject{{"InstanceGroupName", "a"},
+                                                                   {"InstanceType", "ml.m5.large"},
+                                                                   {"InstanceCount", 1}},
+                                                        JsonObject{{"InstanceGroupName", "b"},
+                                                                   {"InstanceType", "ml.c5.xlarge"},
+                                                                   {"InstanceCount", 2}}}}};
+  objects_.put_bytes("data", "x", "1");
+  job["InputDataConfig"] = JsonArray{JsonObject{{"ChannelName", "only-b"},
+                                                {"DataSource",
+                                                 {{"S3DataSource",
+                                                   {{"S3DataType", "S3Prefix"},
+                                                    {"S3Uri", "s3://data/x"},
+                                                    {"InstanceGroupNames", JsonArray{"b"}}}}}}}};
+  start(job);
+  EXPECT_EQ(engine_.ids().size(), 3u);
+  auto first = engine_.spec(instance("j", "1/algo-1"));
+  auto last = engine_.spec(instance("j", "1/algo-3"));
+  EXPECT_EQ(first.environment["SM_CURRENT_INSTANCE_GROUP"], "a");
+  EXPECT_EQ(last.environment["SM_CURRENT_INSTANCE_GROUP"], "b");
+  EXPECT_EQ(last.environment["SM_CURRENT_INSTANCE_TYPE"], "ml.c5.xlarge");
+  EXPECT_EQ(first.mounts.size() + 1, last.mounts.size());
+}
+
+TEST_F(RegionTest, AFileSystemChannelIsMountedNotCopied) {
+  JsonObject job = request("j");
+  job["InputDataConfig"] = JsonArray{JsonObject{{"ChannelName", "fs"},
+                                                {"DataSource",
+                                                 {{"FileSystemDataSource",
+                                                   {{"FileSystemId", "fs-1"},
+                                                    {"FileSystemType", "EFS"},
+                                                    {"DirectoryPath", "/sets/../a"},
+                                                    {"FileSystemAccessMode", "ro"}}}}}}};
+  start(job);
+  auto mount = engine_.spec(instance("j", "1/algo-1")).mounts.back();
+  EXPECT_EQ(mount.host, directory_.path() / "fs/a");
+  EXPECT_EQ(mount.inside, "/opt/ml/input/data/fs");
+  EXPECT_EQ(mount.mode, run::Mount::Mode::read_only);
+}
+
+TEST_F(RegionTest, TheRunRecordNamesWhatTheJobWasMadeFrom) {
+  JsonObject job = request("j");
+  job["HyperParameters"] = {{"random_seed", "7"}};
+  objects_.put_bytes("data", "x", "123");
+  job["InputDataConfig"] = JsonArray{JsonObject{
+      {"ChannelName", "train"},
+      {"DataSource", {{"S3DataSource", {{"S3DataType", "S3Prefix"}, {"S3Uri", "s3://data/x"}}}}}}};
+  start(job);
+  Json record = region_->meridian_calls().at("run-record")({}, {{"job", "j"}});
+  EXPECT_EQ(base::find_path(record, "Inputs.train.Bytes")->to_number<int>(), 3);
+  EXPECT_EQ(base::find_path(record, "Seeds.random_seed")->as_string(), "7");
+  EXPECT_EQ(base::string_or(record, "Image"), "host");
 }
 
 }  // namespace
