@@ -40,11 +40,9 @@ base::Json completed() {
       base::JsonObject{{"S3ModelArtifacts", "s3://b/output/digits/output/model.tar.gz"}};
   object["FinalMetricDataList"] = *base::parse_json(
       R"([{"MetricName":"loss","Value":0.0697},{"MetricName":"accuracy","Value":0.98886}])");
-  object["Meridian"] = *base::parse_json(
-      R"({"Cost":{"Text":"list-price equivalent $0.0007 (EC2 list price 2022)","Usd":0.0007
-}
-, "Warnings" : ["metric 'x' matched no line"]
-})");
+  object["Meridian"] = *base::parse_json(R"json({
+    "Cost": {"Text": "list-price equivalent $0.0007 (EC2 list price 2022)", "Usd": 0.0007},
+    "Warnings": ["metric 'x' matched no line"]})json");
   return answer;
 }
 
@@ -99,14 +97,16 @@ TEST_F(JobViewTest, AChangedMessageOfTheLastTransitionIsTold) {
 }
 
 TEST(MetricLines, TabsMatchAsTheyAreAndEscaped) {
-  const MetricLines raw({{"a", R"(\[\d+\]\ttrain-rmse:([0-9.]+))"}});
-  const MetricLines escaped({{"a", R"(.*\[[0-9]+\].*#011train-rmse:([0-9.]+).*)"}});
+  const JobView::Metrics raw_form{{"a", R"(\[\d+\]\ttrain-rmse:([0-9.]+))"}};
+  const JobView::Metrics escaped_form{{"a", R"(.*\[[0-9]+\].*#011train-rmse:([0-9.]+).*)"}};
+  const MetricLines raw(raw_form), escaped(escaped_form);
   EXPECT_THAT(raw.match("[3]\ttrain-rmse:0.5"), ElementsAre(testing::Pair("a", 0.5)));
   EXPECT_THAT(escaped.match("[3]\ttrain-rmse:0.5"), ElementsAre(testing::Pair("a", 0.5)));
 }
 
 TEST(MetricLines, WhatIsNoNumberOrNoExpressionIsPassedOver) {
-  const MetricLines lines({{"broken", "("}, {"text", "cat=(.*);"}});
+  const JobView::Metrics definitions{{"broken", "("}, {"text", "cat=(.*);"}};
+  const MetricLines lines(definitions);
   EXPECT_THAT(lines.match("cat=dog;"), IsEmpty());
   EXPECT_THAT(lines.match(std::string(300'000, 'x')), IsEmpty());
 }

@@ -96,7 +96,8 @@ Code find_code(const TrainOptions& options) {
   }
   const fs::path source(options.source);
   if (!fs::is_directory(source)) refuse("--source " + options.source + ": no such directory");
-  if (fs::is_regular_file(source / script)) return {script.lexically_normal().string(), source};
+  if (script.is_relative() && fs::is_regular_file(source / script))
+    return {script.lexically_normal().string(), source};
   // Given relative to here instead of to the source directory.
   const auto relative = fs::absolute(script).lexically_relative(fs::absolute(source));
   if (fs::is_regular_file(script) && !relative.empty() && *relative.begin() != "..")
