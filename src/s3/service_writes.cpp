@@ -197,9 +197,8 @@ void Service::put_object(Call& call) {
 }
 
 Service::Source Service::open_source(const Call& call) {
-  std::string_view text = call.http.headers.get("x-amz-copy-source");
-  const auto raw = std::string(text);
-  auto path = std::string_view(raw);
+  const auto raw = call.header("x-amz-copy-source");
+  std::string_view path = raw;
   std::string version;
   if (const auto at = path.find("?versionId="); at != std::string_view::npos) {
     version = base::percent_decode(path.substr(at + 11)).value_or("");
