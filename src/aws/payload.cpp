@@ -34,12 +34,13 @@ class Wire {
  public:
   explicit Wire(net::BodyReader& inner) : inner_(inner) {}
 
-  bool at_end() { return at_ == buffer_.size() && !fill(); }
+  bool at_end() { return at_ == end_ && !fill(); }
 
   std::size_t take(char* out, std::size_t size) {
+    if (at_ == end_ && size >= window) return inner_.read(out, size);  // no copy for large pieces
     if (at_end()) return 0;
-    const std::size_t count = std::min(size, buffer_.size() - at_);
-    std::memcpy(out, buffer_.data() + at_, count);
+    const std::size_t count = std::min(size, end_ - at_);
+    std::memcpy(out, buffer_.get() + at_, count);
     at_ += count;
     return count;
   }
@@ -66,15 +67,16 @@ class Wire {
 
  private:
   bool fill() {
-    buffer_.resize(64 << 10);
+    if (!buffer_) buffer_ = std::make_unique<char[]>(window);
     at_ = 0;
-    buffer_.resize(inner_.read(buffer_.data(), buffer_.size()));
-    return !buffer_.empty();
+    end_ = inner_.read(buffer_.get(), window);
+    return end_ > 0;
   }
 
+  static constexpr std::size_t window = 16 << 10;
   net::BodyReader& inner_;
-  std::string buffer_;
-  std::size_t at_ = 0;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t at_ = 0, end_ = 0;
 };
 
 }  // namespace

@@ -184,7 +184,8 @@ void Exchange::run_service(const aws::AuthClaim& claim) {
   // A hash in the head lets the signature be judged before the body is read.
   std::string body, hash;
   const bool hash_in_head = request_.headers.find("x-amz-content-sha256").has_value();
-  if (!hash_in_head) {
+  // An unknown key is refused without reading its body.
+  if (!hash_in_head && house_.identity.find_key(claim.access_key_id)) {
     body = read_bounded(*request_.body, house_.settings.max_body);
     hash = base::sha256_hex(body);
   }

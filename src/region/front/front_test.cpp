@@ -225,7 +225,9 @@ TEST_F(FrontTest, UnknownKeysAreRefusedInTheFormOfTheirService) {
   EXPECT_EQ(type_of(run(signed_by(stranger, describe("a"), {}))), "UnrecognizedClientException");
   EXPECT_EQ(code_of(run(signed_by(stranger, form("Action=GetCallerIdentity"), {"sts"}))),
             "InvalidClientTokenId");
-  EXPECT_EQ(code_of(run(signed_by(stranger, object("GET"), {"s3"}))), "InvalidAccessKeyId");
+  const auto s3 = run(signed_by(stranger, object("GET"), {"s3"}));
+  EXPECT_EQ(code_of(s3), "InvalidAccessKeyId");
+  EXPECT_THAT(s3.body, HasSubstr("does not exist in our records: no access key 'AKIAUNKNOWN'"));
 }
 
 TEST_F(FrontTest, WrongSecretsAreRefusedInTheFormOfTheirService) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/front/refusal.h"
 
+#include <algorithm>
+
 #include "base/strings.h"
 #include "base/xml.h"
 
@@ -80,8 +82,15 @@ net::Response s3_error(const std::string& code, const std::string& message, int 
 net::Response s3_refusal(const Refusal& refusal, const std::string& resource,
                          const std::string& request_id) {
   const Words words = words_of(refusal.reason);
-  return s3_error(words.s3_code, refusal.message, words.s3_status, refusal.details, resource,
-                  request_id);
+  // S3 has its own sentences for these two, which scripts look for.
+  std::string message = refusal.message;
+  if (refusal.reason == Reason::unknown_key) {
+    message = "The AWS Access Key Id you provided does not exist in our records" +
+              message.substr(std::min(message.find(": "), message.size()));
+  } else if (refusal.reason == Reason::expired_token) {
+    message = "The provided token has expired.";
+  }
+  return s3_error(words.s3_code, message, words.s3_status, refusal.details, resource, request_id);
 }
 
 aws::ApiError api_refusal(const Refusal& refusal, aws::Protocol protocol) {
