@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "run/gang.h"
+#include "run/gang_client.h"
+#include "run/script_runner.h"
 #include "run/supervisor.h"
 
 namespace {
@@ -20,6 +22,8 @@ int run_command(const std::string& command, const std::vector<std::string>& argu
   namespace run = meridian::run;
   if (command == "run" && arguments.size() == 1) return run::start_supervisor(arguments[0]);
   if (command == "gang-hold") return run::start_gang_holder(arguments);
+  if (command == "script") return run::run_script();
+  if (command == "rsh") return run::run_remote_shell(arguments);
   std::fprintf(stderr,
                "meridian-init: part of Meridian, started by `meridian up`; not for people.\n"
                "usage: meridian-init run DIRECTORY | gang-hold DIRECTORY … | script | "

@@ -21,6 +21,7 @@
 #include "base/log.h"
 #include "base/sync.h"
 #include "run/engine.h"
+#include "run/gang.h"
 #include "run/message.h"
 #include "run/process_usage.h"
 #include "run/records.h"
@@ -150,6 +151,7 @@ class LocalEngine final : public Engine {
   }
 
   void forget(const std::string& id) override {
+    if (const auto watched = find(id)) leave_gang(watched->directory);
     instances_.lock()->erase(id);
     wake();
   }
@@ -199,6 +201,15 @@ class LocalEngine final : public Engine {
       throw base::Error(base::Code::unavailable,
                         "meridian-init did not start: " + base::read_file_if_exists(log, 4096));
     }
+  }
+
+  // What a supervisor that was killed could not take away itself.
+  void leave_gang(const fs::path& directory) const {
+    const auto spec = parse_instance_spec(base::read_file_if_exists(directory / "spec.json"));
+    if (!spec || spec->gang_directory.empty() || is_locked(directory)) return;
+    std::error_code ignored;
+    fs::remove(spec->gang_directory / "members" / (spec->hostname + ".sock"), ignored);
+    remove_empty_gang_directories(spec->gang_directory);
   }
 
   std::optional<Watched> find(const std::string& id) const {

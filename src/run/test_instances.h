@@ -58,9 +58,11 @@ class Instances : public testing::Test {
 
   // A directory that exists under its own name inside too, unlike those below /tmp.
   std::filesystem::path shared_directory(const std::string& name) {
+    if (access("/var/lib", W_OK) != 0) return {};
     shared_ = std::make_unique<base::TempDir>("../var/lib/meridian-test");
     const auto path = shared_->path().lexically_normal() / name;
     base::make_directories(path);
+    std::filesystem::permissions(path.parent_path(), std::filesystem::perms(0755));
     return path;
   }
 
@@ -76,7 +78,7 @@ class Instances : public testing::Test {
     spec.argv = {"/bin/sh", "-c", text};
     spec.environment = {{"PATH", "/usr/bin:/bin"}};
     spec.mounts = {{ml(), "/opt/ml", Mount::Mode::read_write}};
-    spec.network = Network::isolated;
+    spec.network = Network::host;
     spec.log_file = work() / "output.log";
     spec.grace = base::Duration(5000);
     return spec;
@@ -86,6 +88,10 @@ class Instances : public testing::Test {
     started_[spec.id] = spec.directory;
     engine().start(spec);
     return spec.id;
+  }
+  void wait_running(const std::string& id) {
+    ASSERT_TRUE(
+        eventually([&] { return engine_->observe(id).phase == InstanceStatus::Phase::running; }));
   }
   InstanceStatus wait_end(const std::string& id) {
     EXPECT_TRUE(

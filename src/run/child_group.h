@@ -1,0 +1,59 @@
+// The processes that a launcher starts together: they end together.
+//
+// The first one that fails decides the outcome and takes the others with it. SIGTERM to this
+// process is passed on to all of them. Their standard error passes through here, so that its last
+// lines can be told.
+//
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+
+namespace meridian::run {
+
+class ChildGroup {
+ public:
+  using Rewrite = std::function<std::string(std::string_view line)>;
+
+  ChildGroup();
+  ~ChildGroup();
+
+  // Standard output and error also pass through `rewrite`, line by line, in children started
+  // afterwards.
+  void rewrite_lines(Rewrite rewrite) { rewrite_ = std::move(rewrite); }
+
+  void start(const std::vector<std::string>& argv,
+             const std::map<std::string, std::string>& extra_environment,
+             const std::string& working_directory);
+
+  struct Outcome {
+    int code = 0;             // 128 + signal for a killed child
+    std::string last_errors;  // end of the standard error of all
+  };
+  Outcome wait();  // once, after the last start
+
+ private:
+  struct Pipe;
+  void take_signals();
+  void reap();
+  bool open_pipes() const;
+  void pump(int timeout_ms);
+  void signal_all(int number) const;
+
+  base::UniqueFd signals_;
+  Rewrite rewrite_;
+  std::vector<pid_t> running_;
+  std::vector<std::unique_ptr<Pipe>> pipes_;
+  Outcome outcome_;
+  bool decided_ = false;
+};
+
+}  // namespace meridian::run
