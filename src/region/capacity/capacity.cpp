@@ -304,6 +304,20 @@ store::Write Capacity::release(const std::string& owner) {
   return store::remove(lease_key(prefix_, owner));
 }
 
+std::vector<store::Write> Capacity::hand_over(const std::string& from, const std::string& to,
+                                              std::optional<base::Duration> at_most) {
+  auto document = store_.find(lease_key(prefix_, from));
+  auto taken = store_.find(lease_key(prefix_, to));
+  if (!document || (taken && decode(*taken).granted)) return {};
+  Record record = decode(*document);
+  if (!record.granted) return {};
+  record.owner = to;
+  record.at_most = at_most;
+  record.granted_at = clock_.now();
+  return {store::remove(document->key, document->revision),
+          store::put(lease_key(prefix_, to), encode(record), {}, taken ? taken->revision : 0)};
+}
+
 std::vector<std::string> Capacity::waiting_owners() {
   std::vector<std::string> owners;
   Books books(pools_, read_leases(store_, prefix_));

@@ -80,8 +80,12 @@ class Capacity {
   Lease request(const LeaseRequest& request);  // idempotent by owner; grants now if it can
   std::optional<Lease> find(const std::string& owner);
   store::Write release(const std::string& owner);  // to be committed with the owner's last state
-  std::vector<std::string> waiting_owners();       // to be looked at again after a release
-  base::Json snapshot();                           // for /_meridian/v1/capacity and doctor
+  // What a granted lease holds goes to another owner, as it is: to be committed with both owners'
+  // states. Nothing when `from` holds no granted lease, or `to` has one already.
+  std::vector<store::Write> hand_over(const std::string& from, const std::string& to,
+                                      std::optional<base::Duration> at_most);
+  std::vector<std::string> waiting_owners();  // to be looked at again after a release
+  base::Json snapshot();                      // for /_meridian/v1/capacity and doctor
   // Error(resource_exhausted) "not available in this region" for a type no pool serves.
   const Pool& pool_of(std::string_view type) const;
 

@@ -99,6 +99,16 @@ TEST_F(CapacityTest, AReleaseLetsTheNextIn) {
   EXPECT_THAT(capacity_.waiting_owners(), IsEmpty());
 }
 
+TEST_F(CapacityTest, WhatIsHandedOverStaysTakenAndChangesItsOwner) {
+  auto slots = ask("training/a", 6).slots;
+  ask("training/b", 4);
+  ASSERT_TRUE(store_->commit(capacity_.hand_over("training/a", "warm/a", std::nullopt)));
+  EXPECT_FALSE(capacity_.find("training/a"));
+  EXPECT_EQ(capacity_.find("warm/a")->slots, slots);
+  EXPECT_EQ(ask("training/b", 4).reason, "requested 4, free 2 of 8; held by warm/a (6)");
+  EXPECT_THAT(capacity_.hand_over("training/b", "warm/b", std::nullopt), IsEmpty());
+}
+
 TEST_F(CapacityTest, AGangAboveThePoolIsRefusedWithBothNumbers) {
   try {
     ask("training/a", 128);

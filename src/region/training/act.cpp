@@ -106,6 +106,9 @@ void Controller::end_gang(JobRecord& record, const JobSpec& spec, const Observed
   record.cause = decision.cause;
   record.modified = now;
   record.timings.ending_ms = 0;
+  if (!decision.instance && (decision.cause == Cause::client || decision.cause == Cause::lost))
+    record.failed_exit = exit_json({.kind = run::ExitStatus::Kind::not_started,
+                                    .message = memory_of(record.name)->work_error});
   if (decision.instance) {
     record.failed_host = spec.hosts().at(*decision.instance).host;
     record.failed_exit = exit_json(*observed.instances.at(*decision.instance).exit);
@@ -123,6 +126,7 @@ void Controller::end_gang(JobRecord& record, const JobSpec& spec, const Observed
       break;
     default: break;
   }
+  end_feeding(record);
   move_to(record, Phase::ending);
   core_.records.save(record);
 }
@@ -146,6 +150,7 @@ void Controller::press(const JobRecord& record, const JobSpec& spec, const Obser
 }
 
 void Controller::begin_upload(JobRecord& record, const JobSpec& spec, Cause cause, Memory& memory) {
+  end_feeding(record);
   measure(record, spec, memory);  // the last word on short jobs
   base::Timestamp now = core_.parts.clock.now();
   record.cause = cause;
@@ -235,14 +240,16 @@ void Controller::finish(JobRecord& record, const JobSpec& spec, Cause cause, Mem
                                                       {"Timestamp", metric.at.seconds()}});
     if (auto doctor = core_.parts.telemetry.metric_doctor(record.name)) {
       record.warnings.push_back("metrics: " + *doctor);
-      message += ". Metrics: " + *doctor;
+      // Beside a failure's reason it would only distract.
+      if (cause == Cause::completed) message += ". Metrics: " + *doctor;
     }
   }
   enter(record, ending->secondary, message, now);
   record.transitions.back().end = now;
   move_to(record, Phase::done);
-  if (!core_.records.save(record, {core_.parts.capacity.release(Core::lease_owner(record.name))}))
-    return;
+  std::vector<store::Write> lease = keep_warm(record, spec);
+  if (lease.empty()) lease = {core_.parts.capacity.release(Core::lease_owner(record.name))};
+  if (!core_.records.save(record, std::move(lease))) return;
   core_.parts.activities.forget(work);
   core_.wake_waiting();
   base::log_info(

@@ -29,6 +29,7 @@ Outcome Controller::step(const control::Key& key) {
   constexpr int kMostMoves = 64;
   for (int move = 0; move < kMostMoves; ++move) {
     auto record = core_.records.find(job);
+    if (record && record->cleaned && record->warm()) return watch_warm(*record);
     if (!record || (record->terminal() && record->cleaned)) {
       memories_.lock()->erase(job);
       return Outcome::done();
@@ -51,6 +52,7 @@ Outcome Controller::step(const control::Key& key) {
 Outcome Controller::rest(JobRecord& record, const JobSpec& spec, const Observed& observed,
                          base::Duration since_save, Memory& memory) {
   if (record.phase == Phase::running) {
+    feed_pipes_of(record, spec);
     sync_sometimes(record, spec, memory);
     measure_sometimes(record, spec, memory);
   }
@@ -91,6 +93,8 @@ Outcome Controller::clean(const JobRecord& record) {
                    {{"job", record.name}, {"error", status.error ? status.error->what() : ""}});
     return Outcome::again(core_.settings.heartbeat);
   }
+  core_.parts.activities.forget(feed_name(record));
+  core_.parts.runner.add(core_.step_key(record.name));  // for warm instances
   memories_.lock()->erase(record.name);
   return Outcome::done();
 }

@@ -65,12 +65,19 @@ class Controller {
   void start_work(const JobRecord& record, const JobSpec& spec, Memory& memory);
   void forget_instances(const JobRecord& record, const JobSpec& spec);
   void sync_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory);
+  void feed_pipes_of(const JobRecord& record, const JobSpec& spec);
+  void end_feeding(const JobRecord& record);
+  std::string feed_name(const JobRecord& record) const;
   void measure(const JobRecord& record, const JobSpec& spec, Memory& memory);
   void measure_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory);
   std::shared_ptr<OutputSync> sync_of(const JobRecord& record, const JobSpec& spec, Memory& memory);
   control::Outcome rest(JobRecord& record, const JobSpec& spec, const Observed& observed,
                         base::Duration since_save, Memory& memory);
   control::Outcome clean(const JobRecord& record);
+  // Warm instances: kept after completion, taken over by a job like it, given back in time.
+  std::vector<store::Write> keep_warm(JobRecord& record, const JobSpec& spec);
+  void take_warm(const JobRecord& record, const JobSpec& spec);
+  control::Outcome watch_warm(JobRecord& record);
 
   Core& core_;
   base::Sync<std::map<std::string, std::shared_ptr<Memory>>> memories_;

@@ -25,6 +25,7 @@ struct Core {
   std::string step_key(const std::string& job) const { return settings.step_kind + "/" + job; }
   // As capacity knows the job.
   static std::string lease_owner(const std::string& job) { return "training/" + job; }
+  static std::string warm_owner(const std::string& job) { return "warm/" + job; }
   // As identity knows the owner of its temporary keys.
   std::string key_owner(const std::string& job) const {
     return "job/" + settings.region + "/" + job;

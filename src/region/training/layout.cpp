@@ -2,6 +2,7 @@
 #include "region/training/layout.h"
 
 #include "base/file.h"
+#include "region/training/pipe.h"
 
 namespace meridian::region::training {
 namespace {
@@ -57,9 +58,13 @@ void make_instance_tree(const fs::path& instance, const JobSpec& spec, const Hos
                            "output/intermediate", "output/metrics/sagemaker", "output/profiler",
                            "output/tensors", "output/tensorboard", "errors", "checkpoints", "code"})
     base::make_directories(ml / each);
-  for (const Channel& channel : spec.channels)
-    if (channel.is_for(slot.group) && channel.mode != InputMode::pipe)
+  for (const Channel& channel : spec.channels) {
+    if (!channel.is_for(slot.group)) continue;
+    if (channel.mode == InputMode::pipe)
+      make_fifo(fifo_path(ml / "input/data", channel.name, 0));
+    else
       base::make_directories(ml / "input/data" / channel.name);
+  }
   std::vector<SyncedDirectory> synced = spec.outputs;
   if (spec.checkpoints) synced.push_back(*spec.checkpoints);
   for (const SyncedDirectory& each : synced)

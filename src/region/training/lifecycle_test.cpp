@@ -263,7 +263,7 @@ TEST_F(RegionTest, MissingCodeIsAClientErrorThatNamesIt) {
 }
 
 TEST_F(RegionTest, FinishedAndFailedJobsLeaveNoLeaseBehind) {
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 4; ++i) {
     std::string name = "j" + std::to_string(i);
     start(request(name, 8));
     end(name, "1/algo-1", exited(i % 2));
@@ -340,6 +340,36 @@ TEST_F(RegionTest, AFileSystemChannelIsMountedNotCopied) {
   EXPECT_EQ(mount.host, directory_.path() / "fs/a");
   EXPECT_EQ(mount.inside, "/opt/ml/input/data/fs");
   EXPECT_EQ(mount.mode, run::Mount::Mode::read_only);
+}
+
+TEST_F(RegionTest, WarmInstancesAreTakenOverByAJobLikeItAndGivenBackInTime) {
+  auto warm = [](const std::string& name) {
+    JsonObject job = request(name, 8);
+    job["ResourceConfig"].as_object()["KeepAlivePeriodInSeconds"] = 600;
+    return job;
+  };
+  auto complete = [&](const std::string& name) {
+    for (int host = 1; host <= 8; ++host) end(name, "1/algo-" + std::to_string(host), exited(0));
+  };
+  auto pool_status = [&](const std::string& name) {
+    return base::string_or(*base::find_path(describe(name), "WarmPoolStatus"), "Status");
+  };
+  start(warm("a"));
+  complete("a");
+  EXPECT_EQ(pool_status("a"), "Available");
+  start(request("other", 1));
+  EXPECT_EQ(status("other"), "InProgress/Pending");
+  call("StopTrainingJob", {{"TrainingJobName", "other"}});
+  clock_.advance(base::Duration(5'000));
+  start(warm("b"));
+  EXPECT_EQ(status("b"), "InProgress/Training");
+  EXPECT_EQ(pool_status("a"), "Reused");
+  EXPECT_EQ(base::find_path(describe("a"), "WarmPoolStatus.ReusedByJob")->as_string(), "b");
+  complete("b");
+  restart();
+  runner_->run_for(base::Duration(601'000));
+  EXPECT_EQ(pool_status("b"), "Terminated");
+  EXPECT_FALSE(capacity_.find("warm/b"));
 }
 
 TEST_F(RegionTest, TheRunRecordNamesWhatTheJobWasMadeFrom) {

@@ -29,6 +29,12 @@ Observed Controller::observe(JobRecord& record, const JobSpec& spec, Memory& mem
     case Phase::staging:
     case Phase::uploading: observe_work(record, memory, observed); break;
     case Phase::running:
+      if (auto feed = core_.parts.activities.find(feed_name(record));
+          feed && feed->phase == WorkPhase::failed) {
+        observed.work = WorkState{feed->phase, feed->error ? blame_of(*feed->error) : Cause::lost};
+        memory.work_error = feed->error ? feed->error->what() : "";
+      }
+      [[fallthrough]];
     case Phase::ending:
       for (const HostSlot& slot : spec.hosts())
         observed.instances.push_back(observe_instance(record, slot, memory));
@@ -43,6 +49,7 @@ void Controller::observe_lease(JobRecord& record, const JobSpec& spec, Memory& m
   capacity::LeaseRequest request{.owner = Core::lease_owner(record.name),
                                  .instances = spec.instances_by_type(),
                                  .at_most = base::Duration(spec.bounds.max_runtime_ms)};
+  if (record.attempt == 1) take_warm(record, spec);
   memory.lease = core_.parts.capacity.request(request);
   observed.leased = memory.lease.state == capacity::Lease::State::granted;
   if (observed.leased) return;

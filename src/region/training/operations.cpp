@@ -105,7 +105,9 @@ Json delete_training_job(Core& core, const JsonObject& input) {
     throw aws::ApiError("ValidationException",
                         "The request was rejected because the training job is in status " +
                             record.status + "; stop it first.");
-  if (!record.cleaned || !core.records.remove(record))
+  std::vector<store::Write> also;
+  if (record.warm()) also.push_back(core.parts.capacity.release(Core::warm_owner(record.name)));
+  if (!record.cleaned || !core.records.remove(record, also))
     throw aws::ApiError("ResourceInUse", "The training job '" + record.name +
                                              "' is still being cleaned up. Try again.");
   return JsonObject{};

@@ -74,6 +74,7 @@ Decision decide_running(const Observed& o) {
   if (auto bad = first_bad_end(o.instances))
     return {Act::end_gang, blame_for(*o.instances[*bad].exit), bad};
   if (all_ended(o)) return {Act::upload, Cause::completed};
+  if (o.work && o.work->phase == WorkPhase::failed) return {Act::end_gang, o.work->blame};
   if (o.stop_requested) return {Act::end_gang, Cause::user_stop};
   if (o.timings.running_ms >= o.bounds.max_runtime_ms) return {Act::end_gang, Cause::max_runtime};
   if (o.bounds.max_wait_ms && o.timings.total_ms >= *o.bounds.max_wait_ms)

@@ -39,8 +39,10 @@ struct Observed {
   int retries = 0, reclaims = 0;
   Timings timings;
   Bounds bounds;
-  bool leased = false;                         // leasing
-  std::optional<WorkState> work;               // staging, uploading: nothing = not asked yet
+  bool leased = false;  // leasing
+  // staging, uploading: the phase's activity, nothing = not asked yet. running: the feeding of Pipe
+  // channels, nothing = there are none or it goes well.
+  std::optional<WorkState> work;
   std::vector<run::InstanceStatus> instances;  // running, ending: algo-1 first
 };
 

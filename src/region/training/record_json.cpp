@@ -113,6 +113,7 @@ base::Json to_json(const JobRecord& r) {
                   {"sync", r.sync},
                   {"final_metrics", r.final_metrics},
                   {"warm_pool", r.warm_pool},
+                  {"warm_key", r.warm_key},
                   {"model_uri", r.model_uri},
                   {"timings", timings_json(r.timings)}};
   if (r.started) body["started"] = r.started->ms;
@@ -160,6 +161,7 @@ JobRecord parse_record(const store::Document& document) {
   r.sync = read_object(body, "sync");
   r.final_metrics = read_array(body, "final_metrics");
   r.warm_pool = read_object(body, "warm_pool");
+  r.warm_key = base::string_or(body, "warm_key");
   r.model_uri = base::string_or(body, "model_uri");
   r.timings = read_timings(body);
   r.revision = document.revision;

@@ -141,7 +141,8 @@ store::Write Records::write_of(const JobRecord& record) const {
                            {"status", record.status},
                            {"creation", store::index_number(record.created.ms)},
                            {"modified", store::index_number(record.modified.ms)},
-                           {"open", record.cleaned ? "0" : "1"}};
+                           {"open", record.cleaned && !record.warm() ? "0" : "1"}};
+  if (record.warm()) index["warm"] = record.warm_key;
   return store::put(key(record.name), base::to_text(to_json(record)), std::move(index),
                     record.revision);
 }
@@ -158,8 +159,20 @@ bool Records::save(JobRecord& record, std::vector<store::Write> also) {
   return committed.ok();
 }
 
-bool Records::remove(const JobRecord& record) {
-  return store_.commit({store::remove(key(record.name), record.revision)}).ok();
+bool Records::remove(const JobRecord& record, std::vector<store::Write> also) {
+  also.push_back(store::remove(key(record.name), record.revision));
+  return store_.commit(std::move(also)).ok();
+}
+
+bool JobRecord::warm() const {
+  return base::string_or(base::Json(warm_pool), "Status") == "Available";
+}
+
+std::vector<JobRecord> Records::warm_pools(const std::string& warm_key) const {
+  std::vector<JobRecord> found;
+  store::ListQuery query{.prefix = prefix_, .equals = {{"warm", warm_key}}};
+  for (const auto& document : store_.list(query).documents) found.push_back(parse_record(document));
+  return found;
 }
 
 std::vector<std::string> Records::unfinished() const {

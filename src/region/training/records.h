@@ -114,12 +114,15 @@ struct JobRecord {
   base::JsonObject sync;              // checkpoints: uploaded, pending, at
   base::JsonArray final_metrics;
   base::JsonObject warm_pool;  // WarmPoolStatus
+  std::string warm_key;        // what a job must share to take the instances over
   std::string model_uri;       // ModelArtifacts.S3ModelArtifacts
   Timings timings;
 
   store::Revision revision = 0;  // of the document this was read from; 0 = not stored yet
 
   bool terminal() const { return phase == Phase::done; }
+  // Its instances are kept for the next job like it.
+  bool warm() const;
 };
 
 base::Json to_json(const JobRecord& record);
@@ -153,7 +156,9 @@ class Records {
       if (attempt == 100) throw_busy(job);
     }
   }
-  bool remove(const JobRecord& record);
+  bool remove(const JobRecord& record, std::vector<store::Write> also = {});
+  // Jobs whose instances are kept warm under that key (warm_pool.h).
+  std::vector<JobRecord> warm_pools(const std::string& warm_key) const;
   std::string key(std::string_view job) const;
   std::string prefix() const;
   store::Store& store() const { return store_; }

@@ -5,6 +5,8 @@
 
 #include "region/telemetry/host_metrics.h"
 #include "region/training/controller.h"
+#include "region/training/layout.h"
+#include "region/training/pipe.h"
 #include "region/training/staging.h"
 
 namespace meridian::region::training {
@@ -82,6 +84,33 @@ void Controller::sync_sometimes(const JobRecord& record, const JobSpec& spec, Me
                                 [core = &core_, job = record.name, sync](std::stop_token stop) {
                                   do_sync(*core, job, *sync, stop);
                                 });
+}
+
+std::string Controller::feed_name(const JobRecord& record) const {
+  return core_.settings.step_kind + ":" + record.name + "." + record.uid + "/" +
+         std::to_string(record.attempt) + "/pipes";
+}
+
+void Controller::feed_pipes_of(const JobRecord& record, const JobSpec& spec) {
+  std::vector<PipeFeed> feeds;
+  for (const Channel& channel : spec.channels) {
+    if (channel.mode != InputMode::pipe || !channel.s3) continue;
+    std::vector<HostSlot> hosts;
+    for (const HostSlot& slot : spec.hosts())
+      if (channel.is_for(slot.group)) hosts.push_back(slot);
+    for (std::size_t i = 0; i < hosts.size(); ++i)
+      feeds.push_back({ml_directory(core_.instance_directory(record, hosts[i].host)) / "input/data",
+                       channel, i, hosts.size()});
+  }
+  if (feeds.empty()) return;
+  core_.parts.activities.ensure(feed_name(record), core_.step_key(record.name),
+                                [core = &core_, feeds](std::stop_token stop) {
+                                  feed_pipes(core->parts.objects, feeds, stop);
+                                });
+}
+
+void Controller::end_feeding(const JobRecord& record) {
+  core_.parts.activities.cancel(feed_name(record));
 }
 
 void Controller::measure(const JobRecord& record, const JobSpec& spec, Memory& memory) {
