@@ -174,6 +174,24 @@ void kill_many_times(SqliteSettings::Sync sync, int rounds) {
   EXPECT_GT(known.revision, rounds);
 }
 
+TEST(StoreCrash, AStoreWhoseCreationWasKilledOpens) {
+  std::mt19937_64 random(std::random_device{}());
+  for (int round = 0; round < 12; ++round) {
+    const base::TempDir directory("crash");
+    const SqliteSettings settings{.path = (directory.path() / "s.db").string()};
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      const auto store = open_sqlite(settings);
+      pause();
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 30'000));
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+    EXPECT_EQ(*open_sqlite(settings)->commit({put("a", "1", {}, 0)}), 1);
+  }
+}
+
 TEST(StoreCrash, NothingAcknowledgedIsLostWhenTheWriterIsKilled) {
   kill_many_times(SqliteSettings::Sync::process, 30);
 }
