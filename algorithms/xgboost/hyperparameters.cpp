@@ -100,12 +100,16 @@ std::string plain_text(const base::Json& value) {
   return text;
 }
 
+std::string bound_text(double value) {
+  return value == std::floor(value) ? std::to_string(static_cast<long long>(value))
+                                    : base::number_text(value);
+}
+
 std::string bounds_text(const Known& known) {
   std::string text;
-  if (known.least > -kInfinity) text += " of at least " + base::number_text(known.least);
+  if (known.least > -kInfinity) text += " of at least " + bound_text(known.least);
   if (known.most < kInfinity)
-    text +=
-        (text.empty() ? " of" : " and") + std::string(" at most ") + base::number_text(known.most);
+    text += (text.empty() ? " of" : " and") + std::string(" at most ") + bound_text(known.most);
   return text;
 }
 

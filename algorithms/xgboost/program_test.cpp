@@ -183,9 +183,9 @@ TEST_F(Serving, AnswersPingAndOneValuePerRow) {
   EXPECT_EQ(service_->answer(ping, "", Service::Style::online).status, 200);
   const auto online = post(row() + "\n" + row());
   EXPECT_EQ(online.status, 200) << online.body;
-  EXPECT_THAT(online.body, testing::MatchesRegex("[0-9],[0-9]"));
+  EXPECT_THAT(online.body, testing::MatchesRegex("[0-9].0,[0-9].0"));
   EXPECT_THAT(post(row() + "\n" + row(), "text/csv", "", Service::Style::batch).body,
-              testing::MatchesRegex("[0-9]\n[0-9]\n"));
+              testing::MatchesRegex("[0-9].0\n[0-9].0\n"));
   EXPECT_THAT(post(row(), "text/csv", "application/json").body,
               HasSubstr("{\"predictions\":[{\"score\":"));
   EXPECT_EQ(post("3:1 7:2", "text/libsvm").status, 200);
