@@ -18,7 +18,7 @@
 namespace meridian::run {
 namespace {
 
-constexpr std::size_t kTail = 2048;  // of standard error, for the failure text
+constexpr std::size_t kTail = 16384;  // of standard error, for the failure text
 constexpr base::Duration kDrainPatience{500};
 
 sigset_t watched_signals() {

@@ -26,9 +26,12 @@ class ChildGroup {
   ChildGroup();
   ~ChildGroup();
 
-  // Standard output and error also pass through `rewrite`, line by line, in children started
-  // afterwards.
+  // Both streams of children started afterwards pass through here by whole lines, so that lines of
+  // several children never mix; each as `rewrite` returns it.
   void rewrite_lines(Rewrite rewrite) { rewrite_ = std::move(rewrite); }
+  void keep_lines_whole() {
+    rewrite_lines([](std::string_view line) { return std::string(line); });
+  }
 
   void start(const std::vector<std::string>& argv,
              const std::map<std::string, std::string>& extra_environment,

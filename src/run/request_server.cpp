@@ -89,8 +89,14 @@ bool RequestServer::serve_client(Client& client) {
   std::vector<int> fds;
   for (const auto& fd : message->fds) fds.push_back(fd.get());
   if (op == "hello") {
-    answer(client,
-           {{"id", spec_.id}, {"pid", getpid()}, {"protocol", kProtocol}, {"started", started_}});
+    answer(client, {{"id", spec_.id},
+                    {"pid", getpid()},
+                    {"protocol", kProtocol},
+                    {"started", started_},
+                    {"ready", ready_}});
+  } else if (op == "ready") {
+    ready_ = true;
+    answer(client, {});
   } else if (op == "watch") {
     client.watching = true;
     answer(client, {});

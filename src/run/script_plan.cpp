@@ -167,6 +167,18 @@ std::string name_rank(const ScriptPlan& plan, std::string_view line) {
          std::string(line.substr(end));
 }
 
+std::string rank_errors(std::string_view errors) {
+  constexpr std::string_view kTag = "]<stderr>:";
+  std::string out;
+  for (const std::string& line : base::split(errors, '\n')) {
+    const std::size_t tag = line.find(kTag);
+    if (line.starts_with("[1,") && tag != std::string::npos) {
+      out += line.substr(tag + kTag.size()) + "\n";
+    }
+  }
+  return base::trim(out).empty() ? std::string(errors) : out;
+}
+
 std::string failure_text(int exit_code, std::string_view last_errors,
                          const std::vector<std::string>& command) {
   std::string errors(base::trim(last_errors));

@@ -52,6 +52,10 @@ std::vector<std::string> mpirun_command(const ScriptPlan& plan,
 // "[1,3]<stdout>:text" of `mpirun --tag-output` → "[1,mpirank:3,algo-2]<stdout>:text".
 std::string name_rank(const ScriptPlan& plan, std::string_view line);
 
+// The ranks' own words among what mpirun wrote to its standard error, tags taken off; everything
+// when no rank said anything.
+std::string rank_errors(std::string_view errors);
+
 // The text of /opt/ml/output/failure.
 std::string failure_text(int exit_code, std::string_view last_errors,
                          const std::vector<std::string>& command);

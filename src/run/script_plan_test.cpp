@@ -109,6 +109,11 @@ TEST(RankNames, AreWrittenIntoTheTags) {
   EXPECT_EQ(name_rank(make_plan(), "plain [1,2]"), "plain [1,2]");
 }
 
+TEST(RankErrors, LeaveOutWhatMpirunSays) {
+  EXPECT_EQ(rank_errors("----\n[1,mpirank:0,algo-1]<stderr>:bad\nmpirun detected\n"), "bad\n");
+  EXPECT_EQ(rank_errors("mpirun: cannot start\n"), "mpirun: cannot start\n");
+}
+
 TEST(FailureText, HasTheToolkitsForm) {
   EXPECT_EQ(failure_text(3, "Traceback\nValueError: no\n", {"python3", "train.py", "--k", "a b"}),
             "ExecuteUserScriptError:\nExitCode 3\nErrorMessage \"Traceback\nValueError: no\"\n"

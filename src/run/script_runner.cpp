@@ -68,8 +68,9 @@ Entry find_entry(const ScriptPlan& plan) {
   return Entry::command;
 }
 
-int finish(ChildGroup& children, const std::vector<std::string>& command) {
-  const ChildGroup::Outcome outcome = children.wait();
+int finish(const ScriptPlan& plan, ChildGroup& children, const std::vector<std::string>& command) {
+  ChildGroup::Outcome outcome = children.wait();
+  if (plan.kind == LaunchKind::mpi) outcome.last_errors = rank_errors(outcome.last_errors);
   if (outcome.code == 0) {
     std::error_code ec;
     if (fs::is_directory(kOutput, ec)) base::write_file(fs::path(kOutput) / "success", "");
@@ -79,25 +80,25 @@ int finish(ChildGroup& children, const std::vector<std::string>& command) {
   return outcome.code;
 }
 
-int run_plain(const ScriptPlan& plan) {
-  const auto command = user_command(plan, find_entry(plan));
+int run_plain(const ScriptPlan& plan, Entry entry) {
+  const auto command = user_command(plan, entry);
   ChildGroup children;
   children.start(command, {}, kCode);
-  return finish(children, command);
+  return finish(plan, children, command);
 }
 
-int run_torch(const ScriptPlan& plan) {
-  const Entry entry = find_entry(plan);
+int run_torch(const ScriptPlan& plan, Entry entry) {
   if (entry == Entry::command) {
     throw base::Error(base::Code::invalid_argument,
                       "torch.distributed runs Python scripts only, not " + plan.program);
   }
   const auto command = user_command(plan, entry);
   ChildGroup children;
+  children.keep_lines_whole();
   for (int rank = 0; rank < plan.processes_per_host; ++rank) {
     children.start(command, torch_environment(plan, rank), kCode);
   }
-  return finish(children, command);
+  return finish(plan, children, command);
 }
 
 // Ranks are started on this host by the master's mpirun through our supervisor: only stay until
@@ -115,8 +116,7 @@ bool imports(const ScriptPlan& plan, const std::string& module) {
   return probe.wait().code == 0;
 }
 
-int run_mpi_master(const ScriptPlan& plan) {
-  const Entry entry = find_entry(plan);
+int run_mpi_master(const ScriptPlan& plan, Entry entry) {
   bool mpi4py = entry != Entry::command && imports(plan, "mpi4py");
   if (entry != Entry::command && !mpi4py) {
     std::fprintf(stderr,
@@ -136,7 +136,7 @@ int run_mpi_master(const ScriptPlan& plan) {
   ChildGroup children;
   children.rewrite_lines([&](std::string_view line) { return name_rank(plan, line); });
   children.start(command, {}, kCode);
-  return finish(children, rank_command);
+  return finish(plan, children, rank_command);
 }
 
 int run_planned(ScriptPlan plan) {
@@ -144,16 +144,17 @@ int run_planned(ScriptPlan plan) {
   if (fs::exists(fs::path(kCode) / "requirements.txt")) {
     plan.python = install_requirements(plan.python, fs::path(kCode) / "requirements.txt");
   }
+  const Entry entry = find_entry(plan);
   if (plan.hosts.size() > 1) {
     announce_ready(plan.current_host);
     wait_for_hosts(plan.hosts, rendezvous_patience(kRendezvous));
   }
   switch (plan.kind) {
-    case LaunchKind::plain: return run_plain(plan);
-    case LaunchKind::torch: return run_torch(plan);
+    case LaunchKind::plain: return run_plain(plan, entry);
+    case LaunchKind::torch: return run_torch(plan, entry);
     case LaunchKind::mpi: break;
   }
-  return plan.is_master() ? run_mpi_master(plan) : run_mpi_worker(plan);
+  return plan.is_master() ? run_mpi_master(plan, entry) : run_mpi_worker(plan);
 }
 
 }  // namespace

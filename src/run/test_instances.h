@@ -32,13 +32,14 @@ class Instances : public testing::Test {
       engine_->kill(id);
       eventually(
           [&, id = id] { return engine_->observe(id).phase == InstanceStatus::Phase::ended; });
+      engine_->forget(id);
     }
     engine_.reset();
     // The gangs' holders leave a moment after their last member.
-    eventually([&] {
+    EXPECT_TRUE(eventually([&] {
       std::error_code ec;
       return std::filesystem::is_empty(work_.path() / "state" / "gangs", ec) || ec;
-    });
+    })) << "a gang's directory stayed behind";
   }
 
   Engine& engine() { return *engine_; }

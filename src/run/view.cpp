@@ -43,6 +43,7 @@ class Builder {
     make_proc();
     make_own_directories();
     make_host_names();
+    make_user();
     for (const Mount& mount : spec_.mounts) {
       base::while_doing("mounting " + mount.host.string() + " on " + mount.inside.string(),
                         [&] { mounter_.attach(mount); });
@@ -151,6 +152,21 @@ class Builder {
       base::write_file(scratch_ / "hostname", spec_.hostname + "\n");
       mounter_.attach({scratch_ / "hostname", "/etc/hostname", Mount::Mode::read_only});
     }
+  }
+
+  // Libraries look their user up: it gets a line with a home and a shell that exist inside.
+  void make_user() {
+    const std::string id = std::to_string(program_user(spec_));
+    std::string lines;
+    for (const std::string& line : base::split(base::read_file_if_exists("/etc/passwd"), '\n')) {
+      const auto fields = base::split(line, ':');
+      if (line.empty() || (fields.size() > 2 && fields[2] == id)) continue;
+      lines += line + "\n";
+    }
+    const std::string group = std::to_string(program_group(spec_));
+    lines += "trainer:x:" + id + ":" + group + ":Meridian program:/tmp:/bin/sh\n";
+    base::write_file(scratch_ / "passwd", lines);
+    mounter_.attach({scratch_ / "passwd", "/etc/passwd", Mount::Mode::read_only});
   }
 
   const InstanceSpec& spec_;
