@@ -135,6 +135,29 @@ TEST_P(WatchContract, LargeBodiesComeInParts) {
   EXPECT_EQ(total, 7u);
 }
 
+// Whoever was shown a revision, by whatever call, may watch from it at once.
+TEST_P(WatchContract, WhatWasShownCanBeWatched) {
+  must({put("k", "0")});
+  std::jthread writer([&](std::stop_token stop) {
+    while (!stop.stop_requested()) must({put("k", "x")});
+  });
+  std::vector<std::jthread> readers;
+  std::atomic<int> backwards = 0;
+  for (int r = 0; r < 3; ++r) {
+    readers.emplace_back([&] {
+      for (int i = 0; i < 150; ++i) {
+        const Revision shown = i % 2 ? store().list({}).revision : store().find("k")->revision;
+        if (store().revision() < shown) ++backwards;
+        const auto watch = store().watch("", shown);
+        const auto changes = watch->wait_next({}, seconds(10));
+        if (changes.empty() || changes.front().document.revision != shown + 1) ++backwards;
+      }
+    });
+  }
+  readers.clear();
+  EXPECT_EQ(backwards, 0);
+}
+
 // Sixteen writers racing watchers lose, repeat and reorder nothing, and what a watch shows agrees
 // with what a list shows.
 TEST_P(WatchContract, SixteenWritersRacingAWatcherLoseRepeatAndReorderNothing) {

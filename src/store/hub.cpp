@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/hub.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
-
-#include "store/rules.h"
 
 namespace meridian::store {
 
@@ -89,9 +89,15 @@ void WatchHub::publish(Revision revision, const std::vector<std::string>& keys) 
   }
 }
 
-std::unique_ptr<Watch> WatchHub::watch(std::string prefix, Revision after, ReadChanges read) {
+std::unique_ptr<Watch> WatchHub::watch(std::string prefix, Revision after, Revision last,
+                                       ReadChanges read) {
+  if (after > last) {
+    throw base::Error(base::Code::failed_precondition,
+                      fmt::format("expired: a watch from revision {}, but the last one here is {}; "
+                                  "list again",
+                                  after, last));
+  }
   std::lock_guard lock(mutex_);
-  if (after > revision_) throw expired("a watch from the future", after, revision_);
   slots_.emplace_back().prefix = std::move(prefix);
   const auto slot = std::prev(slots_.end());
   if (after < revision_) slot->first_unread = after + 1;

@@ -40,7 +40,8 @@ class WatchHub {
   Revision revision() const;
   // After the commit `revision` is durable and readable; revisions come in order.
   void publish(Revision revision, const std::vector<std::string>& keys);
-  std::unique_ptr<Watch> watch(std::string prefix, Revision after, ReadChanges read);
+  // `last`: what readers of the store can see already, which may be ahead of the hub.
+  std::unique_ptr<Watch> watch(std::string prefix, Revision after, Revision last, ReadChanges read);
 
  private:
   struct Slot {

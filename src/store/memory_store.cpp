@@ -195,7 +195,7 @@ class MemoryStore final : public Store {
   }
 
   std::unique_ptr<Watch> watch(std::string prefix, Revision after) override {
-    return hub_.watch(std::move(prefix), after,
+    return hub_.watch(std::move(prefix), after, hub_.revision(),
                       [this](const std::string& p, Revision from) { return read(p, from); });
   }
 

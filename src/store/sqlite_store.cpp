@@ -6,6 +6,7 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -90,6 +91,21 @@ class Readers {
   base::Sync<std::vector<std::unique_ptr<Connection>>> idle_;
 };
 
+// The highest revision that a reader was shown. A commit can be read a moment before its writer
+// tells the hub, and who was shown a revision may ask for a watch from it.
+class Seen {
+ public:
+  Revision value() const { return value_; }
+  void raise(Revision revision) {
+    Revision known = value_;
+    while (known < revision && !value_.compare_exchange_weak(known, revision)) {
+    }
+  }
+
+ private:
+  std::atomic<Revision> value_ = 0;
+};
+
 class SqliteStore final : public Store {
  public:
   explicit SqliteStore(const SqliteSettings& settings)
@@ -105,23 +121,31 @@ class SqliteStore final : public Store {
   }
 
   std::optional<Document> find(const std::string& key) override {
-    return readers_.with_one([&](Connection& db) { return find_document(db, key); });
+    auto found = readers_.with_one([&](Connection& db) { return find_document(db, key); });
+    if (found) seen_.raise(found->revision);
+    return found;
   }
 
   Page list(const ListQuery& query) override {
     return readers_.with_one([&](Connection& db) {
       SqliteSnapshot snapshot(db);
+      seen_.raise(snapshot.revision());
       return list_page(snapshot, query);
     });
   }
 
   std::unique_ptr<Watch> watch(std::string prefix, Revision after) override {
-    return hub_.watch(std::move(prefix), after, [this](const std::string& p, Revision from) {
-      return readers_.with_one([&](Connection& db) { return SqliteSnapshot(db).changes(p, from); });
-    });
+    return hub_.watch(std::move(prefix), after, revision(),
+                      [this](const std::string& p, Revision from) {
+                        return readers_.with_one([&](Connection& db) {
+                          SqliteSnapshot snapshot(db);
+                          seen_.raise(snapshot.revision());
+                          return snapshot.changes(p, from);
+                        });
+                      });
   }
 
-  Revision revision() override { return hub_.revision(); }
+  Revision revision() override { return std::max(hub_.revision(), seen_.value()); }
 
  private:
   // One caller at a time: GroupCommit sees to that.
@@ -139,6 +163,7 @@ class SqliteStore final : public Store {
   base::UniqueFd lock_;
   SqliteWriter writer_;
   WatchHub hub_;
+  Seen seen_;
   Readers readers_;
   StoreMetrics metrics_;
   GroupCommit group_;
