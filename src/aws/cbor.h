@@ -26,6 +26,7 @@ class CborWriter {
   CborWriter& text(std::string_view utf8);
   CborWriter& bytes(std::string_view raw);
   CborWriter& integer(std::int64_t value);
+  CborWriter& unsigned_integer(std::uint64_t value) { return head(0, value); }
   CborWriter& number(double value);
   CborWriter& boolean(bool value);
   CborWriter& null();

@@ -32,8 +32,10 @@ void write_number(CborWriter& out, const Shape* shape, const Json& value) {
     out.epoch_seconds(value.to_number<double>());
   } else if (type == Type::floating || value.is_double()) {
     out.number(value.to_number<double>());
+  } else if (value.is_uint64()) {
+    out.unsigned_integer(value.get_uint64());
   } else {
-    out.integer(value.to_number<std::int64_t>());
+    out.integer(value.get_int64());
   }
 }
 

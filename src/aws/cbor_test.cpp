@@ -99,6 +99,12 @@ TEST(Cbor, IntegersOfEverySizeReadBack) {
   }
 }
 
+TEST(Cbor, IntegersPastTheSignedOnesAreKept) {
+  EXPECT_EQ(read("1bffffffffffffffff"), "18446744073709551615");
+  CborWriter out;
+  EXPECT_EQ(parse_cbor(out.unsigned_integer(UINT64_MAX).finish())->get_uint64(), UINT64_MAX);
+}
+
 TEST(Cbor, RandomBytesNeverDoMoreThanFail) {
   base::SeededRandom random(5);
   int understood = 0;

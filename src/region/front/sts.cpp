@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
+#include "aws/arn.h"
 #include "base/json.h"
-#include "base/strings.h"
 #include "region/front/installation_services.h"
 
 namespace meridian::region::front {
@@ -14,17 +12,16 @@ using base::Json;
 using base::JsonObject;
 
 // "arn:aws:iam::123456789012:role/path/name" → "name".
-std::string role_name_of(const std::string& arn) {
-  const auto parts = base::split(arn, ':');
-  const bool formed = parts.size() == 6 && parts[0] == "arn" && parts[1].starts_with("aws") &&
-                      parts[2] == "iam" && parts[3].empty() && parts[4].size() == 12 &&
-                      base::to_uint(parts[4]).has_value() && parts[5].starts_with("role/") &&
-                      !parts[5].ends_with('/');
+std::string role_name_of(const std::string& text) {
+  const auto arn = aws::parse_arn(text);
+  const bool formed = arn && arn->service == "iam" && arn->region.empty() &&
+                      !arn->account.empty() && arn->resource_type() == "role" &&
+                      !text.ends_with('/');
   if (!formed) {
     throw ApiError("ValidationError",
-                   "RoleArn '" + arn + "' is not of the form arn:aws:iam::123456789012:role/NAME");
+                   "RoleArn '" + text + "' is not of the form arn:aws:iam::123456789012:role/NAME");
   }
-  return parts[5].substr(parts[5].rfind('/') + 1);
+  return text.substr(text.rfind('/') + 1);
 }
 
 JsonObject credentials_json(const identity::AccessKey& key) {
