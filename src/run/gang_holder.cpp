@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,36 +106,75 @@ bool installed(const char* program) {
   return false;
 }
 
+struct Outward {
+  std::vector<std::string> command;
+  bool as_root = false;
+  std::string problem;
+};
+
 // User-mode networking: no forwarded ports in either direction, the host's own services unseen.
-void start_outward(const Holder& holder, const Owned& owned, std::vector<std::string>& notes) {
-  const std::string pid = std::to_string(owned.pid);
-  std::vector<std::string> words;
-  if (installed("pasta")) {
-    words = {"pasta",       "--foreground", "--quiet", "--config-net",
-             "--no-map-gw", "--ns-ifname",  "net0",    "-t",
-             "none",        "-u",           "none",    "-T",
-             "none",        "-U",           "none",    pid};
-  } else if (installed("slirp4netns")) {
-    words = {"slirp4netns", "--configure", "--mtu=65520", "--disable-host-loopback", pid, "net0"};
-  } else {
-    notes.push_back("no way out of the instance's network: install passt or slirp4netns");
-    return;
+Outward choose_outward(pid_t owner) {
+  const std::string pid = std::to_string(owner);
+  struct stat tun{};
+  const bool have_tun = stat("/dev/net/tun", &tun) == 0;
+  const bool open_to_all = have_tun && (tun.st_mode & 0006) == 0006;
+  if (open_to_all && installed("pasta")) {
+    return {{"pasta", "--foreground", "--quiet", "--config-net", "--no-map-gw", "--ns-ifname",
+             "net0", "-t", "none", "-u", "none", "-T", "none", "-U", "none", pid},
+            false,
+            ""};
   }
-  const pid_t child = fork();
-  if (child != 0) return;
+  if (have_tun && (open_to_all || geteuid() == 0) && installed("slirp4netns")) {
+    // As root only to open the device; it confines itself.
+    return {{"slirp4netns", "--configure", "--mtu=65520", "--disable-host-loopback",
+             "--enable-sandbox", "--enable-seccomp", pid, "net0"},
+            !open_to_all,
+            ""};
+  }
+  if (!have_tun || !open_to_all) {
+    return {{}, false, "this user may not open /dev/net/tun (chmod 666 /dev/net/tun)"};
+  }
+  return {{}, false, "install passt or slirp4netns"};
+}
+
+[[noreturn]] void become_outward(const Holder& holder, Outward outward) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  // pasta refuses to start with either of these ignored.
+  signal(SIGCHLD, SIG_DFL);
+  signal(SIGPIPE, SIG_DFL);
   try {
-    become(holder.user);
+    if (!outward.as_root) become(holder.user);
   } catch (const base::Error&) {
     _exit(126);
   }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  signal(SIGCHLD, SIG_DFL);  // pasta refuses to start with it ignored
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // cleared by the change of identity
   std::vector<char*> argv;
-  for (std::string& word : words) argv.push_back(word.data());
+  for (std::string& word : outward.command) argv.push_back(word.data());
   argv.push_back(nullptr);
   execvp(argv[0], argv.data());
   _exit(127);
+}
+
+// Members get the namespace when it has its route, or is known to get none.
+void start_outward(const Holder& holder, const Owned& owned, std::vector<std::string>& notes) {
+  constexpr int kPatienceMs = 2000;
+  const Outward outward = choose_outward(owned.pid);
+  if (outward.command.empty()) {
+    notes.push_back("no way out of the instance's network: " + outward.problem);
+    return;
+  }
+  const pid_t child = fork();
+  if (child == 0) become_outward(holder, outward);
+  const std::string routes = "/proc/" + std::to_string(owned.pid) + "/net/route";
+  for (int waited = 0; waited < kPatienceMs && kill(child, 0) == 0; waited += 5) {
+    if (base::read_file_if_exists(routes).find("net0\t00000000") != std::string::npos) return;
+    usleep(5000);
+  }
+  notes.push_back("no way out of the instance's network: " + outward.command[0] +
+                  " did not set it up");
 }
 
 base::UniqueFd namespace_of(pid_t pid, const char* kind) {
