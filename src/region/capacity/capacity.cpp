@@ -164,7 +164,12 @@ class Books {
               std::to_string(std::max(0, size - used)) + " of " + std::to_string(size);
       text += holders(pool);
     }
-    if (!verdict.behind.empty()) text += "; behind " + base::join(first_few(verdict.behind), ", ");
+    if (!verdict.behind.empty()) {
+      auto names = verdict.behind;
+      if (verdict.ahead > names.size())
+        names.push_back(std::to_string(verdict.ahead - names.size()) + " more");
+      text += "; behind " + base::join(names, ", ");
+    }
     return text;
   }
   void assign(Record& record) const {
@@ -228,11 +233,16 @@ Capacity::Capacity(store::Store& store, const base::Clock& clock, std::string ac
   if (pools_.empty()) pools_.push_back({.name = "default"});
 }
 
+const Pool* Capacity::find_pool(std::string_view type) const {
+  for (const Pool& pool : pools_)
+    if (std::find(pool.types.begin(), pool.types.end(), type) != pool.types.end()) return &pool;
+  for (const Pool& pool : pools_)
+    if (pool.types.empty() && find_instance_type(type)) return &pool;
+  return nullptr;
+}
+
 const Pool& Capacity::pool_of(std::string_view type) const {
-  for (const Pool& pool : pools_)
-    if (std::find(pool.types.begin(), pool.types.end(), type) != pool.types.end()) return pool;
-  for (const Pool& pool : pools_)
-    if (pool.types.empty() && find_instance_type(type)) return pool;
+  if (const Pool* pool = find_pool(type)) return *pool;
   std::vector<std::string> names;
   for (const Pool& pool : pools_) names.push_back(pool.name);
   throw base::Error(base::Code::resource_exhausted,
@@ -322,6 +332,14 @@ std::vector<std::string> Capacity::waiting_owners() {
   std::vector<std::string> owners;
   Books books(pools_, read_leases(store_, prefix_));
   for (const Verdict& verdict : books.verdicts(clock_.now())) owners.push_back(verdict.owner);
+  return owners;
+}
+
+std::vector<std::string> Capacity::ready_owners() {
+  std::vector<std::string> owners;
+  Books books(pools_, read_leases(store_, prefix_));
+  for (const Verdict& verdict : books.verdicts(clock_.now()))
+    if (verdict.granted) owners.push_back(verdict.owner);
   return owners;
 }
 

@@ -62,6 +62,25 @@ TEST(PlanGrants, AGangOnAnotherPoolIsNotHeldUp) {
   EXPECT_THAT(granted(verdicts), ElementsAre("other"));
 }
 
+TEST(PlanGrants, AThousandWaitingGangsAreNamedByTheFirstFew) {
+  std::vector<Waiting> waiting;
+  for (int i = 0; i < 1000; ++i)
+    waiting.push_back({std::to_string(i), {{"p", 8}}, 0, i, base::Duration(1000)});
+  auto verdicts = plan_grants({{"p", 8}}, {}, waiting, kNow);
+  EXPECT_THAT(granted(verdicts), ElementsAre("0"));
+  EXPECT_EQ(verdicts[999].expected, kNow + base::Duration(999'000));
+  EXPECT_EQ(verdicts[999].ahead, 998u);
+  EXPECT_EQ(verdicts[999].behind.size(), 5u);
+}
+
+TEST(PlanGrants, AGangOverTwoPoolsWaitsForBoth) {
+  std::vector<Held> held{{"x", {{"p", 1}}, kNow + base::Duration(100)},
+                         {"y", {{"q", 1}}, kNow + base::Duration(300)}};
+  auto verdicts = plan_grants({{"p", 1}, {"q", 1}}, held,
+                              {{"both", {{"p", 1}, {"q", 1}}, 0, 1, base::Duration(50)}}, kNow);
+  EXPECT_EQ(verdicts[0].expected, kNow + base::Duration(300));
+}
+
 TEST(PlanGrants, AnOverdueHolderStillHolds) {
   std::vector<Held> held{{"x", {{"p", 8}}, kNow - base::Duration(1)}};
   EXPECT_THAT(granted(plan_grants({{"p", 8}}, held, {{"a", {{"p", 1}}, 0, 1}}, kNow)), IsEmpty());

@@ -10,10 +10,41 @@ namespace {
 
 constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
 
-// Slots taken in one pool over [from, until).
-struct Span {
-  std::int64_t from = 0, until = kNever;
-  int slots = 0;
+std::int64_t add(std::int64_t time, std::int64_t length) {
+  return length == kNever ? kNever : time + length;
+}
+
+// Slots taken in one pool, as a step function of time: `taken_` holds from each key on.
+class Profile {
+ public:
+  void place(std::int64_t from, std::int64_t until, int slots) {
+    cut(from);
+    if (until != kNever) cut(until);
+    for (auto step = taken_.find(from); step != taken_.end() && step->first < until; ++step)
+      step->second += slots;
+  }
+
+  // The earliest time from `start` on that leaves `slots` of `size` free for `length`.
+  std::int64_t earliest(std::int64_t start, std::int64_t length, int slots, int size) const {
+    if (slots > size) return kNever;
+    for (auto step = std::prev(taken_.upper_bound(start)); step != taken_.end(); ++step) {
+      auto next = std::next(step);
+      std::int64_t end = next == taken_.end() ? kNever : next->first;
+      if (step->second + slots > size)
+        start = end;
+      else if (end >= add(start, length))
+        return start;
+      if (start == kNever) return kNever;
+    }
+    return kNever;
+  }
+
+ private:
+  void cut(std::int64_t at) {
+    auto after = taken_.upper_bound(at);
+    taken_.emplace_hint(after, at, std::prev(after)->second);
+  }
+  std::map<std::int64_t, int> taken_{{std::numeric_limits<std::int64_t>::min(), 0}};
 };
 
 class Timetable {
@@ -21,49 +52,30 @@ class Timetable {
   explicit Timetable(const Demand& sizes) : sizes_(sizes) {}
 
   void place(const Demand& demand, std::int64_t from, std::int64_t until) {
-    for (const auto& [pool, slots] : demand) spans_[pool].push_back({from, until, slots});
-  }
-
-  bool fits(const Demand& demand, std::int64_t from, std::int64_t until) const {
-    return std::all_of(demand.begin(), demand.end(), [&](const auto& need) {
-      auto size = sizes_.find(need.first);
-      return size != sizes_.end() && need.second + peak(need.first, from, until) <= size->second;
-    });
+    for (const auto& [pool, slots] : demand) profiles_[pool].place(from, until, slots);
   }
 
   // The earliest time from `now` on at which the demand fits for `length`; kNever when there is
-  // none.
-  std::int64_t earliest(const Demand& demand, std::int64_t now, std::int64_t length) const {
-    std::set<std::int64_t> candidates{now};
-    for (const auto& [pool, slots] : demand)
-      if (auto found = spans_.find(pool); found != spans_.end())
-        for (const Span& span : found->second)
-          if (span.until > now && span.until != kNever) candidates.insert(span.until);
-    for (std::int64_t start : candidates)
-      if (fits(demand, start, length == kNever ? kNever : start + length)) return start;
-    return kNever;
+  // none. Pools push the time on until all agree.
+  std::int64_t earliest(const Demand& demand, std::int64_t now, std::int64_t length) {
+    std::int64_t start = now;
+    for (bool agreed = false; !agreed && start != kNever;) {
+      agreed = true;
+      for (const auto& [pool, slots] : demand) {
+        auto size = sizes_.find(pool);
+        if (size == sizes_.end()) return kNever;
+        std::int64_t fits = profiles_[pool].earliest(start, length, slots, size->second);
+        agreed = agreed && fits == start;
+        start = fits;
+        if (start == kNever) break;
+      }
+    }
+    return start;
   }
 
  private:
-  // The most slots taken at any moment of [from, until).
-  int peak(const std::string& pool, std::int64_t from, std::int64_t until) const {
-    auto found = spans_.find(pool);
-    if (found == spans_.end()) return 0;
-    int most = 0;
-    auto taken_at = [&](std::int64_t when) {
-      int taken = 0;
-      for (const Span& span : found->second)
-        if (span.from <= when && when < span.until) taken += span.slots;
-      return taken;
-    };
-    most = taken_at(from);
-    for (const Span& span : found->second)
-      if (span.from > from && span.from < until) most = std::max(most, taken_at(span.from));
-    return most;
-  }
-
   const Demand& sizes_;
-  std::map<std::string, std::vector<Span>> spans_;
+  std::map<std::string, Profile> profiles_;
 };
 
 bool share_a_pool(const Demand& a, const std::set<std::string>& pools) {
@@ -71,14 +83,15 @@ bool share_a_pool(const Demand& a, const std::set<std::string>& pools) {
                      [&](const auto& need) { return pools.contains(need.first); });
 }
 
-std::vector<std::string> owners_sharing(const Demand& demand,
-                                        const std::vector<const Waiting*>& ahead) {
-  std::vector<std::string> owners;
-  for (const Waiting* other : ahead)
-    if (std::any_of(demand.begin(), demand.end(),
-                    [&](const auto& need) { return other->demand.contains(need.first); }))
-      owners.push_back(other->owner);
-  return owners;
+void note_those_ahead(const Demand& demand, const std::vector<const Waiting*>& ahead,
+                      Verdict& verdict) {
+  constexpr std::size_t kNamed = 5;
+  for (const Waiting* other : ahead) {
+    if (std::none_of(demand.begin(), demand.end(),
+                     [&](const auto& need) { return other->demand.contains(need.first); }))
+      continue;
+    if (++verdict.ahead <= kNamed) verdict.behind.push_back(other->owner);
+  }
 }
 
 }  // namespace
@@ -105,12 +118,12 @@ std::vector<Verdict> plan_grants(const Demand& sizes, const std::vector<Held>& h
     if (start == kNever) {
       for (const auto& [pool, slots] : gang.demand) closed.insert(pool);
     } else {
-      table.place(gang.demand, start, length == kNever ? kNever : start + length);
+      table.place(gang.demand, start, add(start, length));
       verdict.expected = base::Timestamp{start};
     }
     verdict.granted = start == now.ms;
     if (!verdict.granted) {
-      verdict.behind = owners_sharing(gang.demand, ahead);
+      note_those_ahead(gang.demand, ahead, verdict);
       ahead.push_back(&gang);
     }
     verdicts.push_back(std::move(verdict));

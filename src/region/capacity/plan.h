@@ -38,7 +38,8 @@ struct Verdict {
   std::string owner;
   bool granted = false;
   std::optional<base::Timestamp> expected;  // when it is promised to fit, where that is known
-  std::vector<std::string> behind;          // owners ahead of it in its pools, when it must wait
+  std::vector<std::string> behind;          // the first of those ahead of it in its pools
+  std::size_t ahead = 0;                    // how many those are
 };
 
 // One verdict per waiting gang, in queue order.

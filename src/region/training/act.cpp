@@ -27,7 +27,7 @@ Controller::Next Controller::apply(JobRecord& record, const JobSpec& spec, const
     case Act::start: start_missing(record, spec, observed); return Next::wait;
     case Act::end_gang: end_gang(record, spec, observed, decision); break;
     case Act::press: press(record, spec, observed, memory); return Next::wait;
-    case Act::upload: begin_upload(record, spec, decision.cause, memory); break;
+    case Act::upload: begin_upload(record, spec, observed, decision.cause, memory); break;
     case Act::restart: restart(record, spec, decision.cause); break;
     case Act::finish: finish(record, spec, decision.cause, memory); break;
   }
@@ -58,7 +58,7 @@ void Controller::launch(JobRecord& record, const JobSpec& spec) {
   for (const HostSlot& slot : spec.hosts()) record.streams.push_back(stream(slot.host));
   record.modified = now;
   std::string message = "Training image download completed. Training in progress.";
-  if (auto ran = base::find_string(base::Json(record.program), "Explanation"))
+  if (auto ran = base::find_string(base::Json(record.program), "explanation"))
     message += " Program: " + *ran;
   enter(record, "Training", message, now);
   move_to(record, Phase::running);
@@ -149,7 +149,10 @@ void Controller::press(const JobRecord& record, const JobSpec& spec, const Obser
   }
 }
 
-void Controller::begin_upload(JobRecord& record, const JobSpec& spec, Cause cause, Memory& memory) {
+void Controller::begin_upload(JobRecord& record, const JobSpec& spec, const Observed& observed,
+                              Cause cause, Memory& memory) {
+  for (const auto& instance : observed.instances)
+    for (const std::string& note : instance.notes) add_warning(record, "sandbox: " + note);
   end_feeding(record);
   measure(record, spec, memory);  // the last word on short jobs
   base::Timestamp now = core_.parts.clock.now();
@@ -215,7 +218,7 @@ std::string Controller::failure_reason(const JobRecord& record, const JobSpec& s
     if (hosts[i].host == record.failed_host && i < record.streams.size()) {
       facts.last_lines =
           core_.parts.telemetry.last_lines(std::string(kLogGroup), record.streams[i], 20);
-      facts.memory_limit_bytes = core_.parts.capacity.pool_of(hosts[i].type).memory_bytes;
+      facts.memory_limit_bytes = core_.pool_for(hosts[i].type).memory_bytes;
     }
   }
   return algorithm_error(facts);

@@ -94,6 +94,7 @@ Outcome Controller::clean(const JobRecord& record) {
     return Outcome::again(core_.settings.heartbeat);
   }
   core_.parts.activities.forget(feed_name(record));
+  core_.staging.lock()->erase(record.name);
   core_.parts.runner.add(core_.step_key(record.name));  // for warm instances
   memories_.lock()->erase(record.name);
   return Outcome::done();

@@ -55,7 +55,8 @@ class Controller {
                 const Decision& decision);
   void press(const JobRecord& record, const JobSpec& spec, const Observed& observed,
              Memory& memory);
-  void begin_upload(JobRecord& record, const JobSpec& spec, Cause cause, Memory& memory);
+  void begin_upload(JobRecord& record, const JobSpec& spec, const Observed& observed, Cause cause,
+                    Memory& memory);
   void restart(JobRecord& record, const JobSpec& spec, Cause cause);
   void finish(JobRecord& record, const JobSpec& spec, Cause cause, Memory& memory);
   std::string failure_reason(const JobRecord& record, const JobSpec& spec, Cause cause,

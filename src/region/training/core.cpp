@@ -41,9 +41,14 @@ std::string Core::instance_id(const JobRecord& record, const std::string& host) 
   return gang_id(record) + "/" + host;
 }
 
+capacity::Pool Core::pool_for(const std::string& type) const {
+  const capacity::Pool* pool = parts.capacity.find_pool(type);
+  return pool ? *pool : capacity::Pool{};
+}
+
 void Core::wake_waiting() {
   constexpr std::string_view kPrefix = "training/";
-  for (const std::string& owner : parts.capacity.waiting_owners())
+  for (const std::string& owner : parts.capacity.ready_owners())
     if (owner.starts_with(kPrefix)) parts.runner.add(step_key(owner.substr(kPrefix.size())));
 }
 
@@ -58,11 +63,11 @@ Cost cost_of(const JobRecord& record, const JobSpec& spec, const Core& core) {
   double per_hour = 0;
   std::set<std::string> sources, unknown;
   for (const auto& [type, count] : spec.instances_by_type()) {
-    const auto& pool = core.parts.capacity.pool_of(type);
+    const capacity::Pool* pool = core.parts.capacity.find_pool(type);
     auto list = capacity::find_list_price(type, core.settings.region);
-    if (pool.price_per_hour) {
-      per_hour += *pool.price_per_hour * count;
-      sources.insert("pools." + pool.name + ".price_per_hour");
+    if (pool && pool->price_per_hour) {
+      per_hour += *pool->price_per_hour * count;
+      sources.insert("pools." + pool->name + ".price_per_hour");
     } else if (list) {
       per_hour += (spec.spot ? list->spot : list->on_demand) * count;
       sources.insert(list->source);

@@ -4,8 +4,10 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 
+#include "base/sync.h"
 #include "region/training/records.h"
 #include "region/training/request.h"
 #include "region/training/training.h"
@@ -20,6 +22,8 @@ struct Core {
   Parts parts;
   Settings settings;
   Records records;
+  // How far the staging of jobs is; volatile.
+  base::Sync<std::map<std::string, s3::Progress>> staging;
 
   std::string prefix() const { return settings.account + "/" + settings.region; }
   std::string step_key(const std::string& job) const { return settings.step_kind + "/" + job; }
@@ -37,6 +41,8 @@ struct Core {
   std::filesystem::path instance_directory(const JobRecord& record, const std::string& host) const;
   std::string gang_id(const JobRecord& record) const;
   std::string instance_id(const JobRecord& record, const std::string& host) const;
+  // The pool of the type; an unlimited one when the configuration lost it since the job began.
+  capacity::Pool pool_for(const std::string& type) const;
   // Adds the keys of jobs that wait for instances.
   void wake_waiting();
 };

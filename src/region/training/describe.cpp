@@ -41,12 +41,38 @@ void add_times(const JobRecord& record, Core& core, JsonObject& answer) {
   answer["BillableTimeInSeconds"] = whole_seconds(timings.billable_ms);
 }
 
+JsonArray instances_of(const JobRecord& record, const JobSpec& spec, Core& core) {
+  constexpr std::string_view kPhases[] = {"unknown", "starting", "running", "ended"};
+  JsonArray instances;
+  if (record.phase != Phase::running && record.phase != Phase::ending) return instances;
+  for (const HostSlot& slot : spec.hosts()) {
+    auto status = core.parts.engine.observe(core.instance_id(record, slot.host));
+    JsonObject entry{{"Host", slot.host}, {"Phase", kPhases[static_cast<int>(status.phase)]}};
+    if (status.started) entry["StartTime"] = status.started->seconds();
+    if (status.exit) entry["ExitCode"] = status.exit->code;
+    instances.push_back(entry);
+  }
+  return instances;
+}
+
+JsonObject staging_of(const JobRecord& record, Core& core) {
+  auto all = core.staging.lock();
+  auto found = all->find(record.name);
+  if (found == all->end() || record.phase != Phase::staging) return {};
+  const s3::Progress& p = found->second;
+  return {{"FilesDone", p.files_done},
+          {"FilesTotal", p.files_total},
+          {"BytesDone", p.bytes_done},
+          {"BytesTotal", p.bytes_total}};
+}
+
 // What AWS has no member for; its clients drop it, ours show it.
 JsonObject own_facts(const JobRecord& record, Core& core) {
   JsonArray warnings, streams;
   for (const auto& warning : record.warnings) warnings.push_back(Json(warning));
   for (const auto& stream : record.streams) streams.push_back(Json(stream));
-  Cost cost = cost_of(record, read_spec(record.request), core);
+  const JobSpec spec = read_spec(record.request);
+  Cost cost = cost_of(record, spec, core);
   JsonObject cost_json{{"Text", cost.text}};
   if (cost.usd) cost_json["Usd"] = *cost.usd;
   return {{"Program", record.program},
@@ -56,6 +82,8 @@ JsonObject own_facts(const JobRecord& record, Core& core) {
           {"Retries", record.retries},
           {"LogStreams", streams},
           {"Sync", record.sync},
+          {"Instances", instances_of(record, spec, core)},
+          {"Staging", staging_of(record, core)},
           {"Cost", cost_json},
           {"HasRunRecord", !record.run_record.empty()}};
 }

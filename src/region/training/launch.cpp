@@ -53,8 +53,8 @@ run::ScriptJob script_job(const Core& core, const JobRecord& record, const JobSp
       if (each.group == group.name) members.hosts.push_back(each.host);
     job.groups.push_back(std::move(members));
   }
-  job.cpus = capacity::cpu_share(core.parts.capacity.pool_of(slot.type), slot.type,
-                                 spec.instance_count(), facts.cores);
+  job.cpus =
+      capacity::cpu_share(core.pool_for(slot.type), slot.type, spec.instance_count(), facts.cores);
   job.gpus = gpus;
   Program program = parse_program(record.program);
   if (!program.python.empty()) job.python = program.python;
@@ -138,7 +138,7 @@ run::InstanceSpec instance_spec(const Core& core, const JobRecord& record, const
     instance.hosts.push_back({hosts[i].host, host_address(i)});
     if (hosts[i].host == slot.host) index = i;
   }
-  const auto& pool = core.parts.capacity.pool_of(slot.type);
+  const capacity::Pool pool = core.pool_for(slot.type);
   instance.id = core.instance_id(record, slot.host);
   instance.gang = core.gang_id(record);
   instance.directory = core.instance_directory(record, slot.host);

@@ -50,7 +50,15 @@ void Controller::observe_lease(JobRecord& record, const JobSpec& spec, Memory& m
                                  .instances = spec.instances_by_type(),
                                  .at_most = base::Duration(spec.bounds.max_runtime_ms)};
   if (record.attempt == 1) take_warm(record, spec);
-  memory.lease = core_.parts.capacity.request(request);
+  try {
+    memory.lease = core_.parts.capacity.request(request);
+  } catch (const base::Error& error) {
+    // The configuration shrank since the job was accepted: waiting would be for ever.
+    if (error.code() != base::Code::resource_exhausted) throw;
+    memory.work_error = error.message();
+    observed.work = WorkState{WorkPhase::failed, Cause::client};
+    return;
+  }
   observed.leased = memory.lease.state == capacity::Lease::State::granted;
   if (observed.leased) return;
   std::string message = "Waiting for capacity: " + memory.lease.reason;

@@ -32,6 +32,7 @@ Decision after_lost(const Observed& o) {
 Decision decide_leasing(const Observed& o) {
   if (o.stop_requested) return {Act::finish, Cause::user_stop};
   if (Cause limit = reached_waiting_limit(o); limit != Cause::none) return {Act::finish, limit};
+  if (o.work && o.work->phase == WorkPhase::failed) return {Act::finish, o.work->blame};
   return {o.leased ? Act::begin : Act::wait};
 }
 

@@ -40,7 +40,8 @@ struct Observed {
   Timings timings;
   Bounds bounds;
   bool leased = false;  // leasing
-  // staging, uploading: the phase's activity, nothing = not asked yet. running: the feeding of Pipe
+  // leasing: failed when the gang can't ever be had. staging, uploading: the phase's activity,
+  // nothing = not asked yet. running: the feeding of Pipe
   // channels, nothing = there are none or it goes well.
   std::optional<WorkState> work;
   std::vector<run::InstanceStatus> instances;  // running, ending: algo-1 first

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/training/records.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
@@ -104,6 +105,12 @@ void enter(JobRecord& record, std::string_view secondary, std::string message, b
     if (!last.end) last.end = at;
   }
   record.transitions.push_back({std::string(secondary), at, std::nullopt, std::move(message)});
+}
+
+void add_warning(JobRecord& record, std::string warning) {
+  auto& known = record.warnings;
+  if (std::find(known.begin(), known.end(), warning) == known.end())
+    known.push_back(std::move(warning));
 }
 
 void accumulate(Timings& timings, Phase phase, bool started, base::Ticks now,

@@ -133,6 +133,8 @@ JobRecord parse_record(const store::Document& document);
 void move_to(JobRecord& record, Phase phase);
 // Ends the last transition and begins one; the same secondary only changes the message.
 void enter(JobRecord& record, std::string_view secondary, std::string message, base::Timestamp at);
+// Once each.
+void add_warning(JobRecord& record, std::string warning);
 // Adds the time since the last call to what the phase counts.
 void accumulate(Timings& timings, Phase phase, bool started, base::Ticks now,
                 std::string_view boot_id);

@@ -183,22 +183,22 @@ Staged stage_job(Core& core, const JobRecord& record, const s3::OnProgress& prog
 
 JsonObject program_json(const Program& program) {
   constexpr std::string_view kKinds[] = {"host", "oci", "xgboost"};
-  return {{"Kind", kKinds[static_cast<int>(program.kind)]},
-          {"Python", program.python},
-          {"Image", program.image},
-          {"Explanation", program.explanation}};
+  return {{"kind", kKinds[static_cast<int>(program.kind)]},
+          {"python", program.python},
+          {"image", program.image},
+          {"explanation", program.explanation}};
 }
 
 Program parse_program(const JsonObject& json) {
   const Json value(json);
   Program program;
-  std::string kind = base::string_or(value, "Kind", "host");
+  std::string kind = base::string_or(value, "kind", "host");
   program.kind = kind == "oci"       ? Program::Kind::oci
                  : kind == "xgboost" ? Program::Kind::xgboost
                                      : Program::Kind::host;
-  program.python = base::string_or(value, "Python");
-  program.image = base::string_or(value, "Image");
-  program.explanation = base::string_or(value, "Explanation");
+  program.python = base::string_or(value, "python");
+  program.image = base::string_or(value, "image");
+  program.explanation = base::string_or(value, "explanation");
   return program;
 }
 

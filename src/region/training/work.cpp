@@ -15,14 +15,15 @@ namespace {
 constexpr base::Duration kMeasureEvery{60'000};
 
 void do_staging(Core& core, const JobRecord& record, std::stop_token stop) {
-  Staged staged = stage_job(core, record, {}, stop);
+  auto show = [&](const s3::Progress& progress) { (*core.staging.lock())[record.name] = progress; };
+  Staged staged = stage_job(core, record, show, stop);
   core.records.update(record.name, [&](JobRecord& current) {
     if (current.attempt != record.attempt || current.phase != Phase::staging) return false;
     current.program = program_json(staged.program);
     // The first attempt's record is the one that says what the job was made from.
     if (current.run_record.empty()) current.run_record = staged.run_record;
     if (current.attempt == 1)
-      for (const auto& warning : staged.warnings) current.warnings.push_back(warning);
+      for (const auto& warning : staged.warnings) add_warning(current, warning);
     return true;
   });
 }
@@ -33,7 +34,7 @@ void do_uploading(Core& core, const JobRecord& record, OutputSync& sync, std::st
     if (current.attempt != record.attempt || current.phase != Phase::uploading) return false;
     current.model_uri = uploaded.model_uri;
     for (const auto& name : uploaded.left_out)
-      current.warnings.push_back(name + ": left out of the upload");
+      add_warning(current, name + ": left out of the upload");
     return true;
   });
 }
@@ -122,10 +123,10 @@ void Controller::measure(const JobRecord& record, const JobSpec& spec, Memory& m
     run::Usage usage = core_.parts.engine.usage(core_.instance_id(record, slot.host));
     run::Usage& before = memory.usage[slot.host];
     if (elapsed.count() > 0)
-      telemetry::put_host_metrics(core_.parts.telemetry, record.name, slot.host, before, usage,
-                                  static_cast<double>(elapsed.count()) / 1000,
-                                  capacity::cpu_share(core_.parts.capacity.pool_of(slot.type),
-                                                      slot.type, spec.instance_count(), cores));
+      telemetry::put_host_metrics(
+          core_.parts.telemetry, record.name, slot.host, before, usage,
+          static_cast<double>(elapsed.count()) / 1000,
+          capacity::cpu_share(core_.pool_for(slot.type), slot.type, spec.instance_count(), cores));
     before = usage;
   }
 }
