@@ -35,6 +35,7 @@ std::vector<std::string> warnings_for(const JsonObject& input) {
       warnings.push_back(field + ": unknown field, kept and ignored");
   }
   for (auto& field : unenforced_fields(input)) warnings.push_back(std::move(field));
+  for (auto& field : idle_fields(input)) warnings.push_back(std::move(field));
   return warnings;
 }
 

@@ -155,6 +155,20 @@ void check_outputs(const JobSpec& spec) {
 
 }  // namespace
 
+std::vector<std::string> idle_fields(const JsonObject& request) {
+  std::vector<std::string> fields;
+  for (const auto& [field, what] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"DebugRuleConfigurations", "rules are not evaluated"},
+           {"ProfilerRuleConfigurations", "rules are not evaluated"},
+           {"ExperimentConfig", "there are no experiments here"},
+           {"RemoteDebugConfig", "there is no session manager here"},
+           {"InfraCheckConfig", "no check is run"},
+           {"MlflowConfig", "nothing is sent"},
+           {"ModelPackageConfig", "no package is made"}})
+    if (request.contains(field)) fields.push_back(std::string(field) + ": kept, but " + what);
+  return fields;
+}
+
 std::vector<std::string> unenforced_fields(const JsonObject& object) {
   const Json request(object);
   std::vector<std::string> fields;

@@ -21,4 +21,7 @@ void check_data(const JobSpec& spec, s3::Objects& objects, const Settings& setti
 // Fields that are kept but promise what is not given: "VpcConfig: not enforced".
 std::vector<std::string> unenforced_fields(const base::JsonObject& request);
 
+// Fields that are kept and have no effect: "ExperimentConfig: kept, but …".
+std::vector<std::string> idle_fields(const base::JsonObject& request);
+
 }  // namespace meridian::region::training
