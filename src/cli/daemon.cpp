@@ -106,15 +106,21 @@ base::JsonObject status_of(Context& context, const RunFile& run) {
           {"jobs_in_progress", running_jobs(context)}};
 }
 
-// "default: 6 of 8 free" of the answer of /_meridian/v1/capacity.
+// "6 of 8 instances free" of the answer of /_meridian/v1/capacity, with the pools' names where they
+// have one.
 std::string pools_text(const base::Json& capacity) {
   std::string text;
   const auto* pools = base::find(capacity, "pools");
   if (pools == nullptr || !pools->is_array()) return base::to_text(capacity);
-  for (const auto& pool : pools->as_array())
-    text += (text.empty() ? "" : "; ") + base::string_or(pool, "name") + ": " +
+  for (const auto& pool : pools->as_array()) {
+    const auto name = base::string_or(pool, "name");
+    text += (text.empty() ? "" : "; ") + name + (name.empty() ? "" : ": ") +
             std::to_string(base::int_or(pool, "free", 0)) + " of " +
             std::to_string(base::int_or(pool, "count", 0)) + " instances free";
+  }
+  if (const auto* waiting = base::find(capacity, "waiting");
+      waiting != nullptr && waiting->is_array() && !waiting->as_array().empty())
+    text += "; " + std::to_string(waiting->as_array().size()) + " waiting";
   return text;
 }
 

@@ -11,20 +11,43 @@
 namespace meridian::cli {
 namespace {
 
+constexpr base::Duration kPatience{60'000};  // with a daemon that does not answer
+
 volatile sig_atomic_t interrupted = 0;
 struct sigaction previous;
 
 void note_interrupt(int) { interrupted = 1; }
-
-base::Json describe(Context& context, const std::string& job) {
-  return context.session().sagemaker().call("DescribeTrainingJob", {{"TrainingJobName", job}});
-}
 
 void show_log(Context& context, JobView& view, LogReader& reader) {
   for (const auto& line : reader.poll()) {
     view.log(line.host, line.text);
     context.console.say(context.console.paint(Colour::dim, line.host + " |") + " " + line.text);
   }
+}
+
+// One look at the job; says whether it has ended.
+bool look(Context& context, const std::string& job, JobView& view, LogReader& reader) {
+  auto& session = context.session();
+  reader.use(session.logs());  // a new one after a restart of the daemon
+  view.describe(session.sagemaker().call("DescribeTrainingJob", {{"TrainingJobName", job}}));
+  const bool ended = view.terminal();  // seen before the log is read: then nothing is missed
+  show_log(context, view, reader);
+  for (const auto& line : view.news()) context.console.say("* " + line);
+  return ended;
+}
+
+bool may_pass(const base::Error& error) {
+  return error.retryable() || error.code() == base::Code::unavailable;
+}
+
+// The daemon does not answer: it may be restarting, perhaps on another port, and is looked for
+// anew. Gives up by throwing `error` once it has not answered since long ago.
+void reconnect(Context& context, const base::Error& error, base::Ticks answered) {
+  const bool may_pass = error.retryable() || error.code() == base::Code::unavailable;
+  if (!may_pass || context.clock.ticks() - answered > kPatience) throw error;
+  context.console.draw(
+      {"The daemon does not answer; the training goes on. Looking for it again …"});
+  context.found.reset();
 }
 
 int detach(Context& context, const std::string& job) {
@@ -71,13 +94,15 @@ int follow_job(Context& context, const std::string& job,
   auto& console = context.console;
   JobView view(job, metrics);
   LogReader reader(context.session().logs(), job);
+  auto answered = context.clock.ticks();
   for (;;) {
-    view.describe(describe(context, job));
-    const bool ended = view.terminal();  // seen before the log is read: then nothing is missed
-    show_log(context, view, reader);
-    for (const auto& line : view.news()) console.say("* " + line);
-    if (ended) break;
-    console.draw(view.block(console, context.clock.now()));
+    try {
+      if (look(context, job, view, reader)) break;
+      answered = context.clock.ticks();
+      console.draw(view.block(console, context.clock.now()));
+    } catch (const base::Error& error) {  // a restart of the daemon ends no training
+      reconnect(context, error, answered);
+    }
     if (!interrupt.wait(base::Duration(300))) return detach(context, job);
   }
   console.clear();

@@ -20,7 +20,7 @@ std::string host_of_stream(std::string_view stream) {
 }
 
 LogReader::LogReader(aws::ServiceClient& logs, std::string job, std::string host)
-    : logs_(logs), job_(std::move(job)), host_(std::move(host)) {}
+    : logs_(&logs), job_(std::move(job)), host_(std::move(host)) {}
 
 std::vector<LogLine> LogReader::poll() {
   find_streams();
@@ -34,8 +34,8 @@ std::vector<LogLine> LogReader::poll() {
 void LogReader::find_streams() {
   base::Json answer;
   try {
-    answer = logs_.call("DescribeLogStreams",
-                        {{"logGroupName", kGroup}, {"logStreamNamePrefix", job_ + "/"}});
+    answer = logs_->call("DescribeLogStreams",
+                         {{"logGroupName", kGroup}, {"logStreamNamePrefix", job_ + "/"}});
   } catch (const aws::ApiError& error) {
     if (error.aws_code() == "ResourceNotFoundException") return;  // no job has logged yet
     throw;
@@ -54,7 +54,7 @@ void LogReader::read(const std::string& stream, std::string& token, std::vector<
     base::JsonObject input{
         {"logGroupName", kGroup}, {"logStreamName", stream}, {"startFromHead", true}};
     if (!token.empty()) input["nextToken"] = token;
-    const auto answer = logs_.call("GetLogEvents", input);
+    const auto answer = logs_->call("GetLogEvents", input);
     const auto* events = base::find(answer, "events");
     const bool any = events != nullptr && events->is_array() && !events->as_array().empty();
     if (any)

@@ -26,6 +26,8 @@ class LogReader {
  public:
   // `host`: only this instance's; empty = all.
   LogReader(aws::ServiceClient& logs, std::string job, std::string host = "");
+  // Another client from now on; what was read stays read.
+  void use(aws::ServiceClient& logs) { logs_ = &logs; }
   // What came since the last call, by time. Streams that a restarted instance opened are found too.
   std::vector<LogLine> poll();
 
@@ -33,7 +35,7 @@ class LogReader {
   void find_streams();
   void read(const std::string& stream, std::string& token, std::vector<LogLine>& lines);
 
-  aws::ServiceClient& logs_;
+  aws::ServiceClient* logs_;
   std::string job_, host_;
   std::map<std::string, std::string> tokens_;  // stream → where to go on
 };
