@@ -22,6 +22,7 @@
 #include "base/sync.h"
 #include "run/engine.h"
 #include "run/gang.h"
+#include "run/gpu.h"
 #include "run/message.h"
 #include "run/process_usage.h"
 #include "run/records.h"
@@ -161,6 +162,9 @@ class LocalEngine final : public Engine {
  private:
   void write_spec(const InstanceSpec& spec) const {
     InstanceSpec whole = spec;
+    for (const auto& [name, value] : gpu_environment(spec.gpus)) {
+      whole.environment.emplace(name, value);  // the request's own word wins
+    }
     whole.user_id = settings_.user_id;
     whole.group_id = settings_.group_id;
     whole.gang_directory = settings_.state_directory / "gangs" / gang_directory_name(spec);

@@ -84,6 +84,7 @@ Mount parse_mount(const Json& value) {
 
 void read_lists(const JsonObject& o, InstanceSpec& spec) {
   spec.argv = texts(o, "argv");
+  spec.entrypoint = texts(o, "entrypoint");
   for (const Json& value : array_or_empty(o, "hosts")) {
     const JsonObject& host = object_of(value, "hosts");
     spec.hosts.push_back({required(host, "name"), required(host, "address")});
@@ -175,6 +176,7 @@ base::Json to_json(const InstanceSpec& spec) {
                {"endpoint_socket", spec.endpoint_socket},
                {"endpoint_port", spec.endpoint_port},
                {"image", spec.image},
+               {"entrypoint", JsonArray(spec.entrypoint.begin(), spec.entrypoint.end())},
                {"log_file", spec.log_file.string()},
                {"grace_ms", spec.grace.count()},
                {"gang_directory", spec.gang_directory.string()}};

@@ -70,11 +70,12 @@ struct InstanceSpec {
   Limits limits;
   std::vector<int> gpus;  // device indexes
   Network network = Network::gang;
-  std::string endpoint_socket;      // daemon's unix socket that a forwarder inside serves on …
-  std::uint16_t endpoint_port = 0;  // … 127.0.0.1:endpoint_port; 0 = no forwarder
-  std::string image;                // OCI reference → podman; empty = host runtime
-  std::filesystem::path log_file;   // run/log_file.h records; appended
-  base::Duration grace{120'000};    // SIGTERM → SIGKILL
+  std::string endpoint_socket;          // daemon's unix socket that a forwarder inside serves on …
+  std::uint16_t endpoint_port = 0;      // … 127.0.0.1:endpoint_port; 0 = no forwarder
+  std::string image;                    // OCI reference → podman; empty = host runtime
+  std::vector<std::string> entrypoint;  // with an image: instead of its own; argv follows it
+  std::filesystem::path log_file;       // run/log_file.h records; appended
+  base::Duration grace{120'000};        // SIGTERM → SIGKILL
 
   // Filled in by the local engine.
   std::filesystem::path gang_directory;            // namespace holder's and members' sockets

@@ -55,6 +55,10 @@ void enter_user_namespace() {
 }
 
 base::UniqueFd join_network(const InstanceSpec& spec, std::vector<std::string>& notes) {
+  if (!spec.image.empty() && geteuid() != 0) {
+    notes.push_back("the host's network is used: podman without root cannot join the gang's");
+    return {};
+  }
   if (spec.network == Network::host) {
     if (geteuid() != 0) enter_user_namespace();
     return {};

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
@@ -19,6 +20,7 @@
 #include "base/error.h"
 #include "run/confine.h"
 #include "run/message.h"
+#include "run/podman.h"
 #include "run/view.h"
 
 namespace meridian::run {
@@ -77,11 +79,24 @@ class Init {
     if (program_ < 0) fail("cannot fork: " + std::string(strerror(errno)));
     if (program_ == 0) {
       become_child(-1, settings_.standard_output, settings_.standard_error);
+      if (!spec_.image.empty()) execute_podman();
       execute(spec_.argv, spec_.environment, spec_.working_directory);
     }
     close(settings_.standard_output);
     close(settings_.standard_error);
     send_message(settings_.channel, {{"event", "started"}});
+  }
+
+  // podman runs with the daemon's environment; the container gets the spec's.
+  [[noreturn]] void execute_podman() {
+    std::map<std::string, std::string> environment;
+    for (char** pair = environ; *pair != nullptr; ++pair) {
+      const std::string text(*pair);
+      const std::size_t equals = text.find('=');
+      if (equals != std::string::npos)
+        environment[text.substr(0, equals)] = text.substr(equals + 1);
+    }
+    execute(podman_command(spec_, settings_.init_program), environment, "/");
   }
 
   void signal_program(int number) {
@@ -121,6 +136,7 @@ class Init {
     dup2(output, 1);
     dup2(error, 2);
     close_range(3, ~0U, 0);
+    if (!spec_.image.empty()) return;  // podman confines what it runs
     prctl(PR_SET_DUMPABLE, 1);
     try {
       deny_system_calls();
@@ -156,13 +172,26 @@ class Init {
   std::map<pid_t, std::int64_t> commands_;
 };
 
+// podman makes the container's view and takes its privileges; it needs the host's files, and a
+// /proc of this PID namespace.
+void set_up_for_podman(const Pid1& settings) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  if (!settings.real_root) return;
+  if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
+    throw base::errno_error(errno, "cannot mount /proc for podman");
+  }
+}
+
 // Everything that needs privileges; afterwards there are none.
 void set_up(const Pid1& settings, std::vector<std::string>& notes) {
   const InstanceSpec& spec = settings.spec;
   const Identity who{program_user(spec), program_group(spec)};
-  if (!spec.hostname.empty() && sethostname(spec.hostname.c_str(), spec.hostname.size()) != 0) {
+  const bool own_name = spec.image.empty() && !spec.hostname.empty();
+  if (own_name && sethostname(spec.hostname.c_str(), spec.hostname.size()) != 0) {
     throw base::errno_error(errno, "cannot set the host name");
   }
+  if (!spec.image.empty()) return set_up_for_podman(settings);
   enter_view({spec, settings.real_root, settings.init_program}, notes);
   const rlimit no_cores{0, 0};
   setrlimit(RLIMIT_CORE, &no_cores);

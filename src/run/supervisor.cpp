@@ -28,6 +28,7 @@
 #include "run/message.h"
 #include "run/namespaces.h"
 #include "run/pid1.h"
+#include "run/podman.h"
 #include "run/records.h"
 #include "run/request_server.h"
 
@@ -116,6 +117,7 @@ class Supervisor final : public RequestServer::Handler {
   void clean_up() {
     if (cgroup_) cgroup_->remove();
     if (forwarder_ > 0) ::kill(forwarder_, SIGKILL);
+    if (!spec_.image.empty()) remove_container(spec_);
     if (requests_) requests_->close_gang_socket();
     if (!gang_hold_) remove_empty_gang_directories(spec_.gang_directory);
     std::error_code ignored;
@@ -157,7 +159,10 @@ class Supervisor final : public RequestServer::Handler {
     auto [err_read, err_write] = make_pipe();
     auto [mine, theirs] = make_channel();
     const std::string init_program = fs::read_symlink("/proc/self/exe").string();
-    const unsigned long flags = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | SIGCHLD;
+    // podman without root makes its own user namespace, from which ours could not be left.
+    const bool bare = !spec_.image.empty() && !real_root_;
+    const unsigned long flags =
+        bare ? SIGCHLD : CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID | SIGCHLD;
     const long pid = syscall(SYS_clone, flags, nullptr, nullptr, nullptr, nullptr);
     if (pid < 0) throw base::errno_error(errno, "the kernel refused the instance's namespaces");
     if (pid == 0) {
