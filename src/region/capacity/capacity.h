@@ -84,8 +84,9 @@ class Capacity {
   // states. Nothing when `from` holds no granted lease, or `to` has one already.
   std::vector<store::Write> hand_over(const std::string& from, const std::string& to,
                                       std::optional<base::Duration> at_most);
-  std::vector<std::string> waiting_owners();           // to be looked at again after a release
-  base::Json snapshot();                               // for /_meridian/v1/capacity and doctor
+  std::vector<std::string> waiting_owners();  // in queue order
+  std::vector<std::string> ready_owners();    // waiting, would get theirs now: for after a release
+  base::Json snapshot();                      // for /_meridian/v1/capacity and doctor
   const Pool* find_pool(std::string_view type) const;  // nullptr: no pool serves the type
   // Error(resource_exhausted) "not available in this region" for a type no pool serves.
   const Pool& pool_of(std::string_view type) const;
