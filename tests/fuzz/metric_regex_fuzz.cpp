@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<MetricDefinition> definitions = {{"loss", regex}};
   MetricMatcher matcher(std::move(definitions));
   DoctorCase job;
-  while (!rest.empty()) {
+  while (!rest.empty() && job.lines_read < 8) {
     const std::string_view line = take_line(rest);
     std::uint64_t taken = 0;
     const std::uint64_t before = matcher.counts()[0].values;
@@ -58,7 +58,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     job.sample.emplace_back(line);
     ++job.lines_read;
   }
-  if (job.lines_read <= 20) {
+  if (job.lines_read <= 2) {  // it tries several variants of the regex: costly
     job.patients.push_back({matcher.definitions()[0], matcher.counts()[0]});
     (void)diagnose(job);
   }

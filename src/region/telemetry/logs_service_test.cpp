@@ -156,14 +156,14 @@ TEST_F(LogsServiceTest, NoTokenWhenAllStreamsFit) {
 }
 
 TEST_F(LogsServiceTest, AJobsStreamsAreOnOnePageWhateverTheLimit) {
-  for (int i = 0; i < 60; ++i)
+  for (int i = 0; i < 1100; ++i)
     logs("CreateLogStream",
-         {{"logGroupName", "g"}, {"logStreamName", "job/algo-" + std::to_string(100 + i)}});
+         {{"logGroupName", "g"}, {"logStreamName", "job/algo-" + std::to_string(10'000 + i)}});
   const auto all = logs("DescribeLogStreams", {{"logGroupName", "g"},
                                                {"logStreamNamePrefix", "job/"},
                                                {"orderBy", "LogStreamName"},
                                                {"limit", 50}});
-  EXPECT_EQ(names(all).size(), 60u);
+  EXPECT_EQ(names(all).size(), 1100u);
   EXPECT_FALSE(all.as_object().contains("nextToken"));
 }
 

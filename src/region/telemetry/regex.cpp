@@ -36,6 +36,13 @@ std::string error_text(int code) {
   return reinterpret_cast<const char*>(buffer.data());
 }
 
+// The stack of matches that run on this thread. Small until a match needs more.
+pcre2_jit_stack* thread_stack() {
+  thread_local const std::unique_ptr<pcre2_jit_stack, FreeStack> stack(
+      pcre2_jit_stack_create(32 * 1024, jit_stack_most, nullptr));
+  return stack.get();
+}
+
 bool all_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
@@ -104,7 +111,6 @@ struct Regex::State {
   std::unique_ptr<pcre2_code, FreeCode> code;
   std::unique_ptr<pcre2_match_data, FreeData> data;
   std::unique_ptr<pcre2_match_context, FreeContext> context;
-  std::unique_ptr<pcre2_jit_stack, FreeStack> stack;
   std::uint32_t groups = 0;
   std::vector<GroupSpan> spans;
 };
@@ -130,17 +136,16 @@ base::Result<Regex> Regex::compile(std::string_view pattern, RegexOption option)
   pcre2_jit_compile(state.code.get(), PCRE2_JIT_COMPLETE);  // refused: interpreted, same result
   state.data.reset(pcre2_match_data_create_from_pattern(state.code.get(), nullptr));
   state.context.reset(pcre2_match_context_create(nullptr));
-  state.stack.reset(pcre2_jit_stack_create(32 * 1024, jit_stack_most, nullptr));
   pcre2_set_match_limit(state.context.get(), match_limit);
   pcre2_set_depth_limit(state.context.get(), depth_limit);
   pcre2_set_heap_limit(state.context.get(), heap_limit_kib);
-  pcre2_jit_stack_assign(state.context.get(), nullptr, state.stack.get());
   pcre2_pattern_info(state.code.get(), PCRE2_INFO_CAPTURECOUNT, &state.groups);
   return regex;
 }
 
 Regex::Outcome Regex::search(std::string_view subject, std::size_t start) {
   State& state = *state_;
+  pcre2_jit_stack_assign(state.context.get(), nullptr, thread_stack());
   const int count = pcre2_match(state.code.get(), reinterpret_cast<PCRE2_SPTR>(subject.data()),
                                 subject.size(), start, 0, state.data.get(), state.context.get());
   if (count == PCRE2_ERROR_NOMATCH || count == PCRE2_ERROR_BADUTFOFFSET) return Outcome::no_match;
