@@ -57,7 +57,7 @@ RangeAnswer parse_range(std::string_view header, std::uint64_t size) {
   const bool open_end = dash + 1 == spec.size();
   if (!first || (!open_end && !last) || (last && *last < *first)) return whole;
   if (*first >= size) return {Kind::unsatisfiable, {}};
-  const auto end = open_end ? size : std::min(size, *last + 1);
+  const auto end = open_end || *last >= size ? size : *last + 1;
   return {Kind::part, {*first, end - *first}};
 }
 
