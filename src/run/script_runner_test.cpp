@@ -205,12 +205,33 @@ TEST_F(MpiScripts, ReduceOverAllRanks) {
   EXPECT_THAT(log("algo-1"), Contains("[1,mpirank:2,algo-2]<stdout>:sum 6"));
 }
 
-TEST_F(MpiScripts, ARankThatFailsEndsTheOthersAndDecides) {
+TEST_F(MpiScripts, ARankThatFailsEndsStoppedAndStubbornOnesAndDecides) {
+  const std::string mark = unique_mark();
   write_code("train.sh",
-             "#!/bin/sh\n[ $OMPI_COMM_WORLD_RANK = 3 ] && { echo bad >&2; exit 7; }; sleep 3600\n");
+             "#!/bin/sh\n"
+             "case $OMPI_COMM_WORLD_RANK in\n"
+             "  0) kill -STOP $$;;\n"
+             "  1) (trap '' TERM; exec sleep " +
+                 mark +
+                 ") & wait;;\n"
+                 "  3) sleep 0.3; echo bad >&2; exit 7;;\n"
+                 "esac\nsleep " +
+                 mark + "\n");
   const auto ends = run_gang(mpi_gang("train.sh"));
   EXPECT_EQ(ends[0].exit->code, 7);
-  EXPECT_THAT(failure("algo-1"), HasSubstr("ExitCode 7"));
+  EXPECT_THAT(failure("algo-1"), HasSubstr("ExitCode 7\nErrorMessage \"bad\""));
+  EXPECT_FALSE(process_exists(mark));
+}
+
+TEST_F(MpiScripts, ARankThatDiesInACollectiveEndsTheOthers) {
+  write_code("train.py",
+             "from mpi4py import MPI\n"
+             "w = MPI.COMM_WORLD\n"
+             "if w.Get_rank() == 2: raise RuntimeError('no more')\n"
+             "w.allreduce(1)\n");
+  const auto ends = run_gang(mpi_gang("train.py"));
+  EXPECT_NE(ends[0].exit->code, 0);
+  EXPECT_THAT(failure("algo-1"), HasSubstr("RuntimeError: no more"));
 }
 
 }  // namespace
