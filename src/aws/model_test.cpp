@@ -138,6 +138,16 @@ TEST(Inspect, ListsAndMapsOfTextNameTheirConstraintsTogether) {
                         "constraint: [Member must have length less than or equal to 256, "));
 }
 
+TEST(Inspect, OfManyAllowedValuesItNamesTheFamilyAndTheOneMeant) {
+  JsonObject input = parsed(good_training_job);
+  input["ResourceConfig"].as_object()["InstanceType"] = "ml.m5.larg";
+  const auto text = look("sagemaker", "CreateTrainingJob", input).message;
+  EXPECT_THAT(text, HasSubstr("Member must satisfy enum value set: [ml.m5.large, ml.m5.xlarge, "));
+  EXPECT_THAT(text,
+              testing::ContainsRegex("and [0-9]+ others\\] \\(did you mean ml.m5.large\\?\\)$"));
+  EXPECT_LT(text.size(), 400u);
+}
+
 TEST(Inspect, LengthsCountCharactersAndLongValuesAreCut) {
   JsonObject input{{"TrainingJobName", std::string(5000, 'a')}};
   const std::string text = look("sagemaker", "DescribeTrainingJob", input).message;

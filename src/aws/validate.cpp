@@ -64,6 +64,25 @@ std::string bound(double value) {
   return whole ? std::to_string(static_cast<std::int64_t>(value)) : base::number_text(value);
 }
 
+// AWS lists every value, hundreds for instance types. A person wants those of the same family, and
+// the one that was meant: 'ml.m5.larg' reads "[ml.m5.large, …, and 219 others] (did you mean
+// ml.m5.large?)".
+std::string enum_constraint(const std::vector<std::string>& values, std::string_view given) {
+  constexpr std::size_t all_up_to = 40, head = 20;
+  std::vector<std::string> listed = values;
+  if (values.size() > all_up_to) {
+    const auto family = given.substr(0, given.rfind('.') == given.npos ? 0 : given.rfind('.') + 1);
+    std::erase_if(listed, [&](const auto& value) { return !value.starts_with(family); });
+    if (listed.empty()) listed = values;
+    if (listed.size() > head) listed.resize(head);
+  }
+  const std::size_t others = values.size() - listed.size();
+  if (others > 0) listed.push_back(fmt::format("and {} others", others));
+  const auto meant = given.size() <= 128 ? base::nearest(given, values) : std::nullopt;
+  return fmt::format("Member must satisfy enum value set: [{}]{}", base::join(listed, ", "),
+                     meant ? " (did you mean " + *meant + "?)" : "");
+}
+
 // The constraints of one scalar, each as the words after "Member must".
 std::vector<std::string> broken_constraints(const Shape& shape, const Json& value) {
   std::vector<std::string> out;
@@ -86,8 +105,7 @@ std::vector<std::string> broken_constraints(const Shape& shape, const Json& valu
       }
       if (!shape.values.empty() &&
           std::find(shape.values.begin(), shape.values.end(), text) == shape.values.end()) {
-        out.push_back(fmt::format("Member must satisfy enum value set: [{}]",
-                                  base::join(shape.values, ", ")));
+        out.push_back(enum_constraint(shape.values, text));
       }
       break;
     }
@@ -123,8 +141,7 @@ std::vector<std::string> all_constraints(const Shape& shape) {
     out.push_back("Member must satisfy regular expression pattern: " + shape.pattern);
   }
   if (!shape.values.empty()) {
-    out.push_back(
-        fmt::format("Member must satisfy enum value set: [{}]", base::join(shape.values, ", ")));
+    out.push_back(enum_constraint(shape.values, ""));
   }
   return out;
 }
