@@ -13,8 +13,9 @@
 namespace meridian::region::telemetry {
 namespace {
 
-constexpr std::size_t streams_together = 100;  // merged by time
-constexpr std::size_t events_ahead = 512;      // read per stream at once
+constexpr std::size_t streams_together = 100;    // merged by time
+constexpr std::size_t events_ahead = 2048;       // read per stream at once …
+constexpr std::size_t bytes_ahead = 256u << 10;  // … and of their messages
 constexpr std::size_t most_bytes = 1u << 20;
 constexpr std::size_t most_scanned = 200'000;  // events looked at for one page
 constexpr std::int64_t most_events = 10'000;
@@ -59,6 +60,7 @@ struct Source {
   void fill(EventBounds bounds) {
     if (!ahead.empty() || ended) return;
     bounds.events = events_ahead;
+    bounds.bytes = bytes_ahead;
     EventSlice slice = read_events(stream, next, bounds);
     next = slice.end;
     ended = !slice.more;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/telemetry/follower.h"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 
@@ -96,7 +97,8 @@ bool Follower::Stream::take_slice(SeriesStore& series) {
   std::error_code absent;
   const auto size = std::filesystem::file_size(record.file, absent);
   if (absent || size <= record.offset) return false;
-  const run::LogSlice slice = run::read_log_file(record.file, record.offset, slice_bytes);
+  const std::uint64_t bytes = std::min<std::uint64_t>(size - record.offset, slice_bytes);
+  const run::LogSlice slice = run::read_log_file(record.file, record.offset, bytes);
   if (slice.next_offset == record.offset) return false;
   StreamRecord next = record;
   std::vector<std::vector<Point>> points(next.metrics.size());

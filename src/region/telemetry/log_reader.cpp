@@ -71,6 +71,15 @@ LogEvent make_event(const StreamRecord& stream, run::LogRecord& record, EventBou
           record.offset};
 }
 
+// No more than what can be of use: reading costs its whole buffer.
+run::LogSlice read_piece_of(const StreamRecord& stream, std::uint64_t offset, std::uint64_t size,
+                            std::size_t wanted) {
+  const auto bytes = std::min<std::uint64_t>({size - offset, chunk_bytes, wanted});
+  run::LogSlice slice = run::read_log_file(stream.file, offset, bytes);
+  if (slice.next_offset > offset || bytes == chunk_bytes) return slice;
+  return run::read_log_file(stream.file, offset, chunk_bytes);  // one long record
+}
+
 bool within(base::Timestamp at, const EventBounds& bounds) {
   return at >= bounds.from && at < bounds.to;
 }
@@ -93,8 +102,10 @@ EventSlice read_events(const StreamRecord& stream, std::uint64_t offset,
   EventSlice out;
   out.begin = out.end = offset;
   std::size_t bytes = 0;
-  while (out.end < size_of(stream.file)) {
-    run::LogSlice slice = run::read_log_file(stream.file, out.end, chunk_bytes);
+  while (true) {
+    const std::uint64_t size = size_of(stream.file);
+    if (out.end >= size) break;
+    run::LogSlice slice = read_piece_of(stream, out.end, size, bounds.bytes);
     if (slice.next_offset == out.end) break;
     for (auto& record : slice.records) {
       if (!within(record.at, bounds)) continue;
