@@ -116,8 +116,8 @@ void Exchange::run_signed(aws::AuthClaim claim) {
     refuse({Reason::wrong_region,
             "region '" + base::to_valid_utf8(claim.region) +
                 "' is not served here; the regions of this installation: " + house_.region_names(),
-            {{"Region", house_.settings.default_region}}},
-           is_s3(claim));
+            {}},
+           false);
   } else if (is_s3(claim)) {
     run_s3(claim);
   } else {
@@ -125,9 +125,10 @@ void Exchange::run_signed(aws::AuthClaim claim) {
   }
 }
 
-// STS and IAM are global services, whose clients sign for us-east-1.
+// STS and IAM are global services, whose clients sign for us-east-1. S3 answers requests for any
+// region itself: with the bucket's own, for which SDKs then sign again.
 bool Exchange::region_is_served(const aws::AuthClaim& claim) const {
-  if (house_.regions.contains(region_)) return true;
+  if (is_s3(claim) || house_.regions.contains(region_)) return true;
   return claim.region == "us-east-1" && house_.everywhere.contains(claim.service);
 }
 
