@@ -65,22 +65,24 @@ class Daemon:
             run = json.loads((self.data / "run.json").read_text())
         except (OSError, ValueError):
             return False
-        return run["pid"] == self._pid() and (self.data / "credentials").exists()
+        return self._pid() is not None and run["pid"] == self._pid() and (self.data / "credentials").exists()
 
     def _pid(self):
         # Under runuser the daemon is its child.
         if self.user is None:
             return self.process.pid
         children = pathlib.Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return int(children[0]) if children else -1
+        return int(children[0]) if children else None
 
     def stop(self, with_signal=signal.SIGTERM):
         if self.process is None:
             return
-        try:
-            os.kill(self._pid(), with_signal)
-        except ProcessLookupError:
-            pass
+        pid = self._pid()
+        if pid is not None:
+            try:
+                os.kill(pid, with_signal)
+            except ProcessLookupError:
+                pass
         self.process.wait(timeout=60)
         self.process = None
         self.output.close()
