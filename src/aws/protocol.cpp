@@ -88,10 +88,20 @@ bool looks_like_query(const net::Request& request) {
                                                   (near ? "; did you mean " + *near + "?" : ""));
 }
 
-// The wire code: an exception's own code where the model gives one.
+// Codes of the Query protocol for what the front refuses in the words of JSON services.
+constexpr std::pair<std::string_view, std::string_view> query_codes[] = {
+    {"UnrecognizedClientException", "InvalidClientTokenId"},
+    {"InvalidSignatureException", "SignatureDoesNotMatch"},
+    {"ExpiredTokenException", "ExpiredToken"},
+    {"AccessDeniedException", "AccessDenied"},
+    {"UnknownOperationException", "InvalidAction"}};
+
+// The code that Query clients read: an exception's own where the model gives one.
 std::string wire_code(const CallForm& form, const ApiError& error) {
-  if (!form.model) return error.aws_code();
-  const Shape* shape = form.model->find_shape(error.aws_code());
+  for (const auto& [json, query] : query_codes) {
+    if (error.aws_code() == json) return std::string(query);
+  }
+  const Shape* shape = form.model ? form.model->find_shape(error.aws_code()) : nullptr;
   return shape && !shape->error_code.empty() ? shape->error_code : error.aws_code();
 }
 

@@ -257,6 +257,17 @@ TEST(Protocol, ErrorsOfQueryCompatibleServicesCarryBothNames) {
   }
 }
 
+TEST(Protocol, QueryClientsReadTheirOwnCodeForARefusedKey) {
+  const ApiError refused("UnrecognizedClientException", "no such key");
+  const auto json = encode_error(
+      identify(json_call("GraniteServiceVersion20100801.ListMetrics"), "monitoring"), refused, "i");
+  EXPECT_EQ(json.headers.get("x-amzn-errortype"), "UnrecognizedClientException");
+  EXPECT_EQ(json.headers.get("x-amzn-query-error"), "InvalidClientTokenId;Sender");
+  const auto query = encode_error(identify(form_call(), "iam"),
+                                  ApiError("UnknownOperationException", "not yet"), "i");
+  EXPECT_THAT(query.body, HasSubstr("<Code>InvalidAction</Code>"));
+}
+
 TEST(Protocol, BrokenCborIsASerializationException) {
   EXPECT_THAT(error_of(cbor_call("PutMetricData"), "monitoring", "\xa1\x61"),
               HasSubstr("SerializationException: "));
