@@ -69,8 +69,9 @@ std::string group_name(const std::string& id) { return "meridian-" + base::perce
 
 std::optional<fs::path> make_group(const fs::path& parent, const std::string& name) {
   const fs::path group = parent / name;
-  if (mkdir(group.c_str(), 0755) == 0 || errno == EEXIST) return group;
-  return std::nullopt;
+  rmdir(group.c_str());  // one left behind would bring its counts along
+  if (mkdir(group.c_str(), 0755) != 0) return std::nullopt;
+  return group;
 }
 
 void note_missing(std::vector<std::string>& notes, const char* what, const std::string& why) {
@@ -142,8 +143,10 @@ bool Cgroup::killed_for_memory() const {
          get_member(group / "memory.oom_control", "oom_kill") > 0;
 }
 
-void Cgroup::remove() const {
-  for (const auto& [controller, directory] : directories_) rmdir(directory.c_str());
+void Cgroup::remove() const { remove_cgroups(directories_); }
+
+void remove_cgroups(const std::map<std::string, std::string>& directories) {
+  for (const auto& [controller, directory] : directories) rmdir(directory.c_str());
 }
 
 Usage read_cgroup_usage(const std::map<std::string, std::string>& directories) {

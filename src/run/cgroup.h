@@ -30,6 +30,7 @@ class Cgroup {
   std::map<std::string, std::string> directories_;
 };
 
+void remove_cgroups(const std::map<std::string, std::string>& directories);
 // CPU seconds and memory of an instance's groups; zeros where there is no group.
 Usage read_cgroup_usage(const std::map<std::string, std::string>& directories);
 

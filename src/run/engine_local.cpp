@@ -20,6 +20,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/sync.h"
+#include "run/cgroup.h"
 #include "run/engine.h"
 #include "run/gang.h"
 #include "run/gpu.h"
@@ -134,7 +135,11 @@ class LocalEngine final : public Engine {
   }
 
   void stop(const std::string& id) override {
-    if (const auto watched = find(id); watched && !watched->ended) ask(watched->directory, "stop");
+    const auto watched = find(id);
+    if (!watched || watched->ended) return;
+    // Without waiting for the answer: a supervisor that is still setting up reads it later.
+    const base::UniqueFd socket = connect_to(watched->directory, "init.sock", kPatience);
+    if (socket) send_message(socket.get(), {{"op", "stop"}});
   }
 
   void kill(const std::string& id) override {
@@ -152,7 +157,7 @@ class LocalEngine final : public Engine {
   }
 
   void forget(const std::string& id) override {
-    if (const auto watched = find(id)) leave_gang(watched->directory);
+    if (const auto watched = find(id)) clean_up_after(watched->directory);
     instances_.lock()->erase(id);
     wake();
   }
@@ -208,9 +213,11 @@ class LocalEngine final : public Engine {
   }
 
   // What a supervisor that was killed could not take away itself.
-  void leave_gang(const fs::path& directory) const {
+  void clean_up_after(const fs::path& directory) const {
+    if (is_locked(directory)) return;
+    if (const auto running = find_running_record(directory)) remove_cgroups(running->cgroups);
     const auto spec = parse_instance_spec(base::read_file_if_exists(directory / "spec.json"));
-    if (!spec || spec->gang_directory.empty() || is_locked(directory)) return;
+    if (!spec || spec->gang_directory.empty()) return;
     std::error_code ignored;
     fs::remove(spec->gang_directory / "members" / (spec->hostname + ".sock"), ignored);
     remove_empty_gang_directories(spec->gang_directory);

@@ -15,6 +15,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -101,7 +102,13 @@ struct Connection {
   Direction up, down;
 };
 
-base::UniqueFd connect_to_daemon(const std::string& path) {
+// Through the open directory, because the daemon's path may be longer than an address holds.
+base::UniqueFd connect_to_daemon(const std::string& whole_path) {
+  const std::filesystem::path target(whole_path);
+  const base::UniqueFd directory(
+      open(target.parent_path().c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const std::string path =
+      "/proc/self/fd/" + std::to_string(directory.get()) + "/" + target.filename().string();
   base::UniqueFd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -26,12 +26,15 @@
 namespace meridian::run {
 namespace {
 
-void close_others(const std::vector<int>& keep) {
-  // Descriptors of the supervisor (its lock above all) must not live on in here.
-  for (int fd = 3; fd < 1024; ++fd) {
-    if (std::ranges::find(keep, fd) == keep.end()) close(fd);
+// Descriptors of the supervisor (its lock above all) must not live on in here.
+void close_others(std::vector<int> keep) {
+  std::ranges::sort(keep);
+  unsigned from = 3;
+  for (const int fd : keep) {
+    if (static_cast<unsigned>(fd) > from) close_range(from, static_cast<unsigned>(fd) - 1, 0);
+    from = static_cast<unsigned>(fd) + 1;
   }
-  close_range(1024, ~0U, 0);
+  close_range(from, ~0U, 0);
 }
 
 void reset_signals() {

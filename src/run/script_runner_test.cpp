@@ -50,7 +50,7 @@ class Scripts : public Instances {
       spec.log_file = work() / (name + ".log");
       spec.hosts = hosts;
       spec.argv = launch.argv;
-      spec.network = Network::isolated;
+      spec.network = count > 1 ? Network::isolated : Network::host;
       for (const auto& [key, value] : launch.environment) spec.environment[key] = value;
       const auto own = work() / (name + "-ml");
       base::make_directories(own / "output");

@@ -173,7 +173,8 @@ TEST_F(Services, LimitsThatCannotBeSetAreNoted) {
   const auto status = run(spec);
   const auto record = find_running_record(directory());
   ASSERT_TRUE(record.has_value());
-  EXPECT_EQ(record->cgroups.contains("memory"), status.notes.empty());
+  EXPECT_EQ(record->cgroups.contains("memory"), status.notes.empty())
+      << testing::PrintToString(status.notes);
 }
 
 TEST_F(Services, UsageCountsProcessorTimeAndMemory) {

@@ -97,7 +97,9 @@ class Stream {
 class Supervisor final : public RequestServer::Handler {
  public:
   Supervisor(InstanceSpec spec, base::UniqueFd lock)
-      : spec_(std::move(spec)), lock_(std::move(lock)) {}
+      : spec_(std::move(spec)),
+        lock_(std::move(lock)),
+        requests_(std::make_unique<RequestServer>(spec_, *this)) {}
 
   ExitStatus run() {
     try {
@@ -118,15 +120,13 @@ class Supervisor final : public RequestServer::Handler {
     if (cgroup_) cgroup_->remove();
     if (forwarder_ > 0) ::kill(forwarder_, SIGKILL);
     if (!spec_.image.empty()) remove_container(spec_);
-    if (requests_) requests_->close_gang_socket();
+    requests_->close_gang_socket();
     if (!gang_hold_) remove_empty_gang_directories(spec_.gang_directory);
     std::error_code ignored;
     fs::remove_all(spec_.directory / "scratch", ignored);
   }
 
-  void announce(const ExitStatus& status) {
-    if (requests_) requests_->program_ended(status);
-  }
+  void announce(const ExitStatus& status) { requests_->program_ended(status); }
 
  private:
   void set_up() {
@@ -135,8 +135,6 @@ class Supervisor final : public RequestServer::Handler {
     real_root_ = geteuid() == 0;
     cgroup_ = std::make_unique<Cgroup>(spec_.id, spec_.limits, running_.notes);
     running_.cgroups = cgroup_->directories();
-    // Sockets are bound before the user namespace changes, and with them who may connect.
-    requests_ = std::make_unique<RequestServer>(spec_, *this);
     if (!spec_.gang_directory.empty()) make_gang_directories(spec_.gang_directory);
     gang_hold_ = join_network(spec_, running_.notes);
     if (spec_.endpoint_port != 0 && spec_.network != Network::isolated && gang_hold_) {
@@ -313,11 +311,11 @@ class Supervisor final : public RequestServer::Handler {
 
   const InstanceSpec spec_;
   const base::UniqueFd lock_;  // held to the end
+  const std::unique_ptr<RequestServer> requests_;
   base::SystemClock clock_;
   bool real_root_ = false, stopping_ = false, killed_ = false;
   RunningRecord running_;
   std::unique_ptr<Cgroup> cgroup_;
-  std::unique_ptr<RequestServer> requests_;
   base::UniqueFd gang_hold_, signals_, channel_;
   pid_t pid1_ = 0, forwarder_ = 0;
   std::vector<std::unique_ptr<Stream>> streams_;
@@ -342,12 +340,14 @@ void supervise(const fs::path& directory, base::UniqueFd ready) {
                       (directory / "spec.json").string() + ": " + spec.error().text());
   }
   spec->directory = directory;
-  write_supervisor_record(directory, {.id = spec->id,
+  const std::string id = spec->id;
+  // Listens before run.json says that somebody is there to be asked.
+  Supervisor supervisor(std::move(*spec), std::move(lock));
+  write_supervisor_record(directory, {.id = id,
                                       .pid = getpid(),
                                       .start_time = find_start_time(getpid()).value_or(0),
                                       .boot_id = boot_id(),
                                       .protocol = kProtocol});
-  Supervisor supervisor(std::move(*spec), std::move(lock));
   base::write_all(ready.get(), "r");
   ready.reset();
   const ExitStatus status = supervisor.run();
