@@ -208,6 +208,11 @@ void Call::complete(net::Headers& headers) const {
   headers.set("x-amz-request-id", request_id);
   headers.set("x-amz-id-2", request_id);
   for (const auto& [name, value] : extra_headers.fields()) headers.set(name, value);
+  // An empty body is never waited for, so there is no 100 Continue before this answer.
+  // botocore 1.29 then misreads the next answer on the same connection and waits for ever: end it
+  // here.
+  if (http.headers.get("content-length") == "0" && find_header("expect"))
+    headers.set("Connection", "close");
 }
 
 void Call::answer(net::Response response) {
