@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace meridian::identity {
 namespace {
 
@@ -133,6 +135,24 @@ TEST_F(IdentityTest, EndedKeysAreForgottenADayLater) {
   identity_.add_temporary_key({}, std::chrono::hours(1), "");
   EXPECT_FALSE(identity_.find_key(key.id));
   EXPECT_FALSE(Identity(*store_, clock_, random_).find_key(key.id));
+}
+
+TEST_F(IdentityTest, KeysAreFoundWhileOthersComeAndGo) {
+  const auto first = identity_.ensure_first_key();
+  std::vector<std::thread> writers;
+  for (int w = 0; w < 4; ++w) {
+    writers.emplace_back([this, w] {
+      for (int i = 0; i < 20; ++i) {
+        const std::string owner = "job/r/" + std::to_string(w);
+        const auto key = identity_.add_temporary_key({}, std::chrono::hours(1), owner);
+        EXPECT_TRUE(identity_.find_key(key.id));
+        identity_.remove_keys_of(owner);
+        EXPECT_FALSE(identity_.find_key(key.id));
+      }
+    });
+  }
+  for (int i = 0; i < 200; ++i) EXPECT_TRUE(identity_.find_key(first.id));
+  for (auto& writer : writers) writer.join();
 }
 
 TEST_F(IdentityTest, RolesAreKeptByName) {
