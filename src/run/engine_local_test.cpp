@@ -223,6 +223,18 @@ TEST_F(Instances, AChannelMayBeWrittenAndTheStoredFileStaysAsItIs) {
   EXPECT_FALSE(std::filesystem::exists(directory() / "scratch"));
 }
 
+TEST_F(Instances, ALinkThatLeadsOutIsNoMountPoint) {
+  const auto outside = work() / "outside";
+  base::make_directories(outside);
+  InstanceSpec spec = script("true");
+  std::filesystem::create_symlink(outside, ml() / "input");
+  spec.mounts.push_back({work(), "/opt/ml/input/data/train", Mount::Mode::read_only});
+  const auto status = run(spec);
+  EXPECT_EQ(status.exit->kind, ExitStatus::Kind::not_started);
+  EXPECT_THAT(status.exit->message, HasSubstr("leads out of the instance"));
+  EXPECT_TRUE(std::filesystem::is_empty(outside));
+}
+
 TEST_F(Instances, AReadOnlyMountRefusesWrites) {
   const auto data = work() / "data";
   base::make_directories(data);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -33,12 +34,11 @@ Identity owner_of(const fs::path& path) {
   return {info.st_uid, info.st_gid};
 }
 
-// A detached copy of the mount at `host`, shown with exchanged owners.
-base::UniqueFd clone_mapped(const fs::path& host, Identity on_disk, Identity inside) {
+// A detached copy of the mount at `host`, shown with the owners that `mapping` exchanges.
+base::UniqueFd clone_mapped(const fs::path& host, const base::UniqueFd& mapping) {
   base::UniqueFd tree(
       open_tree(AT_FDCWD, host.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE));
   if (!tree) throw base::errno_error(errno, "cannot clone the mount of " + host.string());
-  const base::UniqueFd mapping = make_exchanging_namespace(on_disk, inside);
   mount_attr attributes{};
   attributes.attr_set = MOUNT_ATTR_IDMAP;
   attributes.userns_fd = static_cast<std::uint64_t>(mapping.get());
@@ -80,7 +80,9 @@ void give_tree(const fs::path& path, Identity owner) {
 }  // namespace
 
 Mounter::Mounter(MounterSettings settings, std::vector<std::string>& notes)
-    : settings_(std::move(settings)), notes_(notes) {}
+    : settings_(std::move(settings)), notes_(notes) {
+  settings_.root = fs::weakly_canonical(settings_.root);
+}
 
 void Mounter::make_private_root() {
   mount_or_throw(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
@@ -157,6 +159,16 @@ void Mounter::make_room(const fs::path& directory) {
   }
 }
 
+// Nothing is made or mounted outside the new root, whatever links a program left in a directory
+// that is mounted again.
+void Mounter::require_inside(const fs::path& target) const {
+  const auto [end, rest] = std::ranges::mismatch(settings_.root, fs::weakly_canonical(target));
+  if (end != settings_.root.end()) {
+    throw base::Error(base::Code::permission_denied,
+                      "a symbolic link leads out of the instance: " + target.string());
+  }
+}
+
 // mkdir -p and an empty file where needed; a read-only part of the view gets room first.
 void Mounter::make_mount_point(const fs::path& target, bool directory) {
   std::error_code ec;
@@ -174,6 +186,7 @@ void Mounter::attach(const Mount& mount) {
   if (!fs::exists(mount.host)) {
     throw base::Error(base::Code::not_found, mount.host.string() + " does not exist");
   }
+  require_inside(target);
   make_mount_point(target, directory);
   if (mount.mode == Mount::Mode::overlay && directory) return attach_overlay(mount, target);
   attach_tree(mount.host, target);
@@ -187,12 +200,18 @@ void Mounter::attach(const Mount& mount) {
   }
 }
 
+const base::UniqueFd& Mounter::mapping_from(Identity on_disk) {
+  base::UniqueFd& mapping = mappings_[{on_disk.user, on_disk.group}];
+  if (!mapping) mapping = make_exchanging_namespace(on_disk, settings_.owner);
+  return mapping;
+}
+
 // Shows `host` at `target` with the program as owner of what belongs to host's owner.
 void Mounter::attach_tree(const fs::path& host, const fs::path& target) {
   const Identity on_disk = owner_of(host);
   if (!settings_.real_root || on_disk == settings_.owner) return bind(host, target);
   try {
-    place(clone_mapped(host, on_disk, settings_.owner), target);
+    place(clone_mapped(host, mapping_from(on_disk)), target);
   } catch (const base::Error& error) {
     // This file system or kernel has no id-mapped mounts: change the owner on disk instead.
     notes_.push_back("files of " + host.string() +
@@ -234,7 +253,7 @@ bool Mounter::try_overlay(const fs::path& lower, const fs::path& target) {
     const fs::path place_of_lower = settings_.scratch / ("lower-" + number);
     base::make_directories(place_of_lower);
     try {
-      place(clone_mapped(lower, on_disk, settings_.owner), place_of_lower);
+      place(clone_mapped(lower, mapping_from(on_disk)), place_of_lower);
     } catch (const base::Error&) {
       errno = EINVAL;
       return false;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,11 +46,14 @@ class Mounter {
   void attach_tree(const std::filesystem::path& host, const std::filesystem::path& target);
   void attach_overlay(const Mount& mount, const std::filesystem::path& target);
   bool try_overlay(const std::filesystem::path& lower, const std::filesystem::path& target);
+  void require_inside(const std::filesystem::path& target) const;
+  const base::UniqueFd& mapping_from(Identity on_disk);
   void set_read_only(const std::filesystem::path& target);
 
   MounterSettings settings_;
   std::vector<std::string>& notes_;
   int overlays_ = 0;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, base::UniqueFd> mappings_;
 };
 
 }  // namespace meridian::run

@@ -165,6 +165,9 @@ int run_script() {
   } catch (const base::Error& error) {
     write_failure(error.message());
     return 1;
+  } catch (const std::exception& error) {  // the standard library's, of file systems
+    write_failure(error.what());
+    return 1;
   }
 }
 

@@ -176,6 +176,7 @@ class Supervisor final : public RequestServer::Handler {
     cgroup_->add(pid1_);
     channel_ = std::move(mine);
     const fs::path log = spec_.log_file.empty() ? spec_.directory / "output.log" : spec_.log_file;
+    base::make_directories(log.parent_path());
     streams_.push_back(std::make_unique<Stream>(std::move(out_read), log, clock_));
     streams_.push_back(std::make_unique<Stream>(std::move(err_read), log, clock_));
   }
