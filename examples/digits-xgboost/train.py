@@ -6,6 +6,7 @@ request.json is the CreateTrainingJob request; this file fills in what depends o
 the moment, uploads the data, follows the job and downloads the model.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -27,7 +28,8 @@ def client(service):
                         endpoint_url=os.environ.get("AWS_ENDPOINT_URL"))
 
 
-def upload_data(s3, bucket, job):
+def upload_data(s3, bucket, job, instances):
+    """One object of training data for each instance, so that each gets its share."""
     where = {} if REGION == "us-east-1" else {
         "CreateBucketConfiguration": {"LocationConstraint": REGION}}
     if bucket not in [b["Name"] for b in s3.list_buckets()["Buckets"]]:
@@ -35,8 +37,12 @@ def upload_data(s3, bucket, job):
     with tempfile.TemporaryDirectory() as directory:
         split = HERE.parent / "data" / "digits" / "split.py"
         subprocess.run([sys.executable, split, directory], check=True)
-        for name in ("train", "validation"):
-            s3.upload_file(f"{directory}/{name}/{name}.csv", bucket, f"{job}/{name}/{name}.csv")
+        lines = pathlib.Path(f"{directory}/train/train.csv").read_text().splitlines(keepends=True)
+        for part in range(instances):
+            s3.put_object(Bucket=bucket, Key=f"{job}/train/part-{part}.csv",
+                          Body="".join(lines[part::instances]).encode())
+        s3.upload_file(f"{directory}/validation/validation.csv", bucket,
+                       f"{job}/validation/validation.csv")
 
 
 def make_request(bucket, job, instances):
@@ -73,12 +79,16 @@ def download_model(s3, uri, target):
 
 
 def main():
-    job = sys.argv[1] if len(sys.argv) > 1 else time.strftime("digits-xgboost-%Y%m%d-%H%M%S")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--job-name", default=time.strftime("digits-xgboost-%Y%m%d-%H%M%S"))
+    parser.add_argument("--instances", type=int, default=1)
+    arguments = parser.parse_args()
+    job = arguments.job_name
     account = client("sts").get_caller_identity()["Account"]
     bucket = f"digits-{REGION}-{account}"
     s3, sagemaker = client("s3"), client("sagemaker")
-    upload_data(s3, bucket, job)
-    sagemaker.create_training_job(**make_request(bucket, job, instances=1))
+    upload_data(s3, bucket, job, arguments.instances)
+    sagemaker.create_training_job(**make_request(bucket, job, arguments.instances))
     answer = wait(sagemaker, job)
     print(f"{job}: {answer['TrainingJobStatus']}", answer.get("FailureReason", ""))
     if answer["TrainingJobStatus"] != "Completed":
