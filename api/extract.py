@@ -33,7 +33,7 @@ SERVICES = {
     "logs": ("logs", r"LogGroups?$|LogStreams?$|LogEvents$|RetentionPolicy$|Tag|Untag"),
     "monitoring": ("cloudwatch", r"MetricData$|MetricStatistics$|^ListMetrics$|Alarms?$"),
     "sts": ("sts", r"GetCallerIdentity|AssumeRole$|AssumeRoleWithWebIdentity|GetSessionToken"),
-    "iam": ("iam", r"(Create|Get|List|Delete|Update)Roles?$|RolePolicy$|RolePolicies$|RoleTags$"),
+    "iam": ("iam", r"(Create|Get|List|Delete|Update)Roles?$|RolePolicy$|RolePolicies$|RoleTags$|^SimulatePrincipalPolicy$"),
     "batch": ("batch", r"."),
     "application-autoscaling": ("application-autoscaling", r"."),
     "sagemaker-runtime": ("sagemaker-runtime", r"."),

@@ -95,6 +95,19 @@ void write_credentials(const fs::path& file, const identity::AccessKey& key,
                    base::Durability::synced, 0600);
 }
 
+// Where SAGEMAKER_USER_CONFIG_OVERRIDE of `meridian env` points: names the SDK's default bucket,
+// which it would otherwise derive by asking AWS's own STS.
+std::string sdk_configuration(const Config& config) {
+  return fmt::format(
+      "SchemaVersion: '1.0'\n"
+      "SageMaker:\n"
+      "  PythonSDK:\n"
+      "    Modules:\n"
+      "      Session:\n"
+      "        DefaultS3Bucket: sagemaker-{}-{}\n",
+      config.regions.front(), config.account);
+}
+
 // The socket that forwarders inside instances reach the AWS face by. A unix socket's name has 107
 // bytes at most; a deep data directory gets one in the runtime directory instead.
 fs::path endpoint_socket(const fs::path& data) {
@@ -211,6 +224,7 @@ void Daemon::State::open_stores() {
   if (!fs::exists(settings.data / "credentials")) {
     write_credentials(settings.data / "credentials", first, config.regions.front());
   }
+  base::write_file(settings.data / "sagemaker-sdk.yaml", sdk_configuration(config));
   base::make_directories(settings.data / "bin");
   base::write_file(settings.data / "bin" / "aws", cli::aws_wrapper_script(), base::Durability::none,
                    0755);

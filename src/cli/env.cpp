@@ -23,6 +23,10 @@ int print_environment(Context& context) {
   set("AWS_REGION", installation.region);
   set("AWS_DEFAULT_REGION", installation.region);
   set("MERIDIAN_DATA", installation.data.string());
+  // The SageMaker SDK asks AWS's own STS for the account in the default bucket's name, whatever
+  // AWS_ENDPOINT_URL says, unless its configuration names the bucket.
+  if (context.environment("SAGEMAKER_USER_CONFIG_OVERRIDE").empty())
+    set("SAGEMAKER_USER_CONFIG_OVERRIDE", (installation.data / "sagemaker-sdk.yaml").string());
   const auto bin = (installation.data / "bin").string();
   const auto path = context.environment("PATH");
   if (path != bin && !path.starts_with(bin + ":"))

@@ -81,6 +81,23 @@ Json list_roles(const identity::Identity& identity, const CallContext& context,
   return out;
 }
 
+// Meridian accepts every well-formed role and keeps no policies: what a job may reach is decided by
+// the scope of its keys (design D12). So nothing is denied by a role, and that is the answer.
+Json simulate_principal_policy(const JsonObject& input) {
+  const Json in(input);
+  JsonArray results;
+  if (const Json* actions = base::find(in, "ActionNames")) {
+    for (const Json& action : actions->as_array()) {
+      results.push_back(JsonObject{{"EvalActionName", action},
+                                   {"EvalResourceName", "*"},
+                                   {"EvalDecision", "allowed"},
+                                   {"MatchedStatements", JsonArray{}},
+                                   {"MissingContextValues", JsonArray{}}});
+    }
+  }
+  return JsonObject{{"EvaluationResults", std::move(results)}, {"IsTruncated", false}};
+}
+
 }  // namespace
 
 aws::Service make_iam(identity::Identity& identity) {
@@ -93,6 +110,9 @@ aws::Service make_iam(identity::Identity& identity) {
   };
   iam.operations["ListRoles"] = [&identity](const CallContext& context, const JsonObject& input) {
     return list_roles(identity, context, input);
+  };
+  iam.operations["SimulatePrincipalPolicy"] = [](const CallContext&, const JsonObject& input) {
+    return simulate_principal_policy(input);
   };
   return iam;
 }

@@ -32,7 +32,7 @@ def setUpModule():
         if name.startswith("AWS_"):
             del os.environ[name]
     for name, value in meridian.env.items():
-        if name.startswith("AWS_"):
+        if name.startswith(("AWS_", "SAGEMAKER_")):
             os.environ[name] = value
     os.environ["SAGEMAKER_TELEMETRY_OPT_OUT"] = "true"
 
