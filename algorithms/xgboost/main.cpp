@@ -1,6 +1,8 @@
 // `meridian-xgboost train|serve`: XGBoost with SageMaker's container contract.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -34,6 +36,14 @@ std::uint16_t serving_port() {
   return port && *port < 65536 ? static_cast<std::uint16_t>(*port) : 8080;
 }
 
+// Threads that wait for each other by spinning starve each other where several instances share the
+// machine's cores. libgomp reads its settings before main(), so the program starts itself anew.
+void wait_passively(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", argv);  // where that fails, training is only slower
+}
+
 int usage() {
   std::fprintf(stderr,
                "usage: meridian-xgboost train|serve [--root DIR]\n"
@@ -44,6 +54,7 @@ int usage() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  wait_passively(argv);
   Paths paths;
   if (argc == 4 && std::strcmp(argv[2], "--root") == 0)
     paths.root = argv[3];

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -92,7 +93,7 @@ class Training {
     std::vector<NamedMatrix> watched{{"train", train_.get()}};
     if (validation_) watched.push_back({"validation", validation_.get()});
     Booster booster(watched);
-    for (const auto& [name, value] : hyperparameters_.parameters) booster.set(name, value);
+    configure(booster);
     int round = resume(booster);
     for (; round < hyperparameters_.rounds; ++round) {
       if (anywhere(terminated != 0)) {
@@ -134,6 +135,20 @@ class Training {
       validation_ = std::make_unique<Matrix>(validation ? *validation : Rows{});
   }
 
+  void configure(Booster& booster) const {
+    bool has_threads = false, has_method = false;
+    for (const auto& [name, value] : hyperparameters_.parameters) {
+      booster.set(name, value);
+      has_threads |= name == "nthread";
+      has_method |= name == "tree_method" || name == "booster";
+    }
+    // This instance's share of the machine, where the platform says so.
+    const char* cpus = std::getenv("SM_NUM_CPUS");
+    if (!has_threads && cpus != nullptr && base::to_uint(cpus)) booster.set("nthread", cpus);
+    // The library's own choice for a group, approx, sends far more between the instances.
+    if (!has_method && group_ != nullptr) booster.set("tree_method", "hist");
+  }
+
   fs::path checkpoint_file() const { return paths_.checkpoints() / "xgboost-checkpoint"; }
 
   // The model and what goes with it in one file, so that no crash can part them: a line of JSON,
@@ -156,7 +171,7 @@ class Training {
              " is not one of this algorithm; remove it");
     const auto head = base::parse_stored_json(std::string_view(saved).substr(0, end), "checkpoint");
     booster.restore(std::string_view(saved).substr(end + 1));
-    for (const auto& [name, value] : hyperparameters_.parameters) booster.set(name, value);
+    configure(booster);
     if (const auto* state = base::find(head, "early_stopping")) stopping_.restore(*state);
     const auto done = static_cast<int>(base::int_or(head, "rounds", 0));
     if (leads()) say("Resuming after round " + std::to_string(done - 1));
