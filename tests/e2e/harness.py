@@ -102,7 +102,7 @@ class Daemon:
         env.update(AWS_ENDPOINT_URL=self.endpoint, AWS_ACCESS_KEY_ID=self.keys["aws_access_key_id"],
                    AWS_SECRET_ACCESS_KEY=self.keys["aws_secret_access_key"], AWS_DEFAULT_REGION=self.regions[0],
                    AWS_REGION=self.regions[0], MERIDIAN_DATA=str(self.data), AWS_MAX_ATTEMPTS="2",
-                   SAGEMAKER_USER_CONFIG_OVERRIDE=str(self.data / "sagemaker-sdk.yaml"),
+                   SAGEMAKER_USER_CONFIG_OVERRIDE=str(self.data / "sagemaker-sdk.yaml"), SAGEMAKER_VALIDATE_ROLE="false",
                    AWS_PAGER="", PATH=f"{self.data}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
         return env
 
