@@ -31,7 +31,7 @@ struct ClientSettings {
   std::string region;
   aws::Credentials credentials;
   std::uint64_t part_bytes = 64u << 20;
-  std::uint64_t range_bytes = 16u << 20;
+  std::uint64_t range_bytes = 4u << 20;
   int attempts = 4;
 };
 

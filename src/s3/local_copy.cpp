@@ -9,8 +9,12 @@
 
 #include <atomic>
 #include <cerrno>
+#include <exception>
+#include <thread>
+#include <vector>
 
 #include "base/file.h"
+#include "base/sync.h"
 
 namespace meridian::s3 {
 namespace {
@@ -59,6 +63,52 @@ bool copy_in_kernel(int from, int to) {
   }
 }
 
+// Large objects come over several connections at once.
+constexpr std::uint64_t stretch_bytes = 32u << 20;
+constexpr std::size_t most_connections = 4;
+
+void copy_stretch(Objects& objects, const std::string& bucket, const ObjectInfo& info,
+                  std::uint64_t offset, int to) {
+  auto body = objects.open(bucket, info.key, offset, stretch_bytes);
+  std::string buffer(256u << 10, '\0');
+  while (const auto n = body->read(buffer.data(), buffer.size())) {
+    for (std::size_t done = 0; done < n;) {
+      const auto written = ::pwrite(to, buffer.data() + done, n - done, static_cast<off_t>(offset));
+      if (written < 0) throw base::errno_error(errno, "writing an object's file");
+      done += static_cast<std::size_t>(written);
+      offset += static_cast<std::uint64_t>(written);
+    }
+  }
+}
+
+void copy_stretches(Objects& objects, const std::string& bucket, const ObjectInfo& info, int to) {
+  std::atomic<std::uint64_t> next{0};
+  base::Sync<std::exception_ptr> failure;
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < most_connections; ++i) {
+      threads.emplace_back([&] {
+        try {
+          while (!*failure.lock()) {
+            const auto offset = next.fetch_add(stretch_bytes);
+            if (offset >= info.size) return;
+            copy_stretch(objects, bucket, info, offset, to);
+          }
+        } catch (...) {  // a thread's end: rethrown below
+          *failure.lock() = std::current_exception();
+        }
+      });
+    }
+  }
+  if (*failure.lock()) std::rethrow_exception(*failure.lock());
+  // Each stretch is of one version; all of them are, if the object is still the one that was
+  // listed.
+  const auto after = objects.find(bucket, info.key);
+  if (!after || after->etag != info.etag)
+    throw base::Error(base::Code::failed_precondition,
+                      Uri{bucket, info.key}.text() + " was replaced while it was read");
+}
+
 }  // namespace
 
 bool clone_file(const std::filesystem::path& from, const std::filesystem::path& to,
@@ -91,7 +141,11 @@ void copy_object(Objects& objects, const std::string& bucket, const ObjectInfo& 
     Unfinished file(to);
     if (from && copy_in_kernel(from.get(), file.fd())) return file.finish(info.last_modified);
   }
-  write_body(*objects.open(bucket, info.key), to, info.last_modified);
+  if (info.size <= stretch_bytes)
+    return write_body(*objects.open(bucket, info.key), to, info.last_modified);
+  Unfinished file(to);
+  copy_stretches(objects, bucket, info, file.fd());
+  file.finish(info.last_modified);
 }
 
 }  // namespace meridian::s3

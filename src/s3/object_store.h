@@ -232,6 +232,8 @@ class ObjectStore final : public Objects {
   std::vector<Located> older(const BucketRecord& bucket, const std::string& key, std::size_t limit,
                              const std::string& after_order = "");
   std::optional<Located> null_version(const BucketRecord& bucket, const std::string& key);
+  std::pair<std::string, std::string> version_starts(const BucketRecord& bucket,
+                                                     const ListRequest& request);
   // Reads, plans, commits; again when somebody was faster.
   void commit_planned(const std::string& bucket,
                       const std::function<Plan(const BucketRecord&)>& plan);

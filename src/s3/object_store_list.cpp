@@ -75,26 +75,29 @@ Listing ObjectStore::list_objects(const ListRequest& request) {
   return listing;
 }
 
+// Where o/ and v/ continue: behind the key, or behind the one version of it that was listed last.
+std::pair<std::string, std::string> ObjectStore::version_starts(const BucketRecord& bucket,
+                                                                const ListRequest& request) {
+  if (request.after.empty()) return {};
+  const KeyGroups groups(request.prefix, request.delimiter);
+  const auto resume = groups.resume_after(request.after);
+  const auto object = family(bucket, "o") + resume;
+  if (groups.is_group(request.after)) return {object, family(bucket, "v") + resume};
+  const auto versions = versions_key(bucket, request.after);
+  if (request.after_version.empty()) return {object, after_prefix(versions)};
+  const auto from = locate(bucket, request.after, request.after_version);
+  if (!from)
+    throw invalid_argument("Invalid version id specified", "version-id-marker",
+                           request.after_version);
+  const bool is_current = from->document_key == object_key(bucket, request.after);
+  return {object, is_current ? versions : from->document_key};
+}
+
 Listing ObjectStore::list_versions(const ListRequest& request) {
   const auto bucket = require_bucket(request.bucket);
   const auto objects = family(*bucket, "o"), versions = family(*bucket, "v");
   const KeyGroups groups(request.prefix, request.delimiter);
-  std::string after_object, after_version;
-  if (!request.after.empty()) {
-    after_object = objects + groups.resume_after(request.after);
-    after_version = after_prefix(versions_key(*bucket, request.after));
-    if (groups.is_group(request.after)) {
-      after_version = versions + groups.resume_after(request.after);
-    } else if (!request.after_version.empty()) {
-      const auto from = locate(*bucket, request.after, request.after_version);
-      if (!from)
-        throw invalid_argument("Invalid version id specified", "version-id-marker",
-                               request.after_version);
-      after_version = from->document_key == object_key(*bucket, request.after)
-                          ? versions_key(*bucket, request.after)
-                          : from->document_key;
-    }
-  }
+  const auto [after_object, after_version] = version_starts(*bucket, request);
   Listing listing;
   Collector collect(listing, request.limit);
   const auto chunk = request.delimiter.empty() ? request.limit + 1 : 100;

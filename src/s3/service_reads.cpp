@@ -140,6 +140,31 @@ void send_range(net::Responder& out, const ContentFiles& files, const HeldObject
   }
 }
 
+// The ObjectParts of GetObjectAttributes; single parts are told only with their checksums, as AWS
+// does.
+void write_parts(base::XmlWriter& xml, const Call& call, const ObjectRecord& record) {
+  const auto& pieces = record.pieces;
+  const auto after = base::to_uint(call.header("x-amz-part-number-marker")).value_or(0);
+  const auto most =
+      std::min<std::uint64_t>(base::to_uint(call.header("x-amz-max-parts")).value_or(1000), 1000);
+  const auto begin = std::min<std::uint64_t>(after, pieces.size());
+  const auto end = std::min<std::uint64_t>(pieces.size(), begin + most);
+  xml.open("ObjectParts")
+      .element("TotalPartsCount", std::to_string(pieces.size()))
+      .element("PartNumberMarker", std::to_string(after))
+      .element("NextPartNumberMarker", std::to_string(end))
+      .element("MaxParts", std::to_string(most))
+      .element("IsTruncated", end < pieces.size() ? "true" : "false");
+  for (auto i = begin; i < end && record.checksum; ++i) {
+    xml.open("Part").element("PartNumber", std::to_string(i + 1));
+    xml.element("Size", std::to_string(pieces[i].size));
+    if (!pieces[i].checksum.empty())
+      xml.element(xml_name(record.checksum->kind), pieces[i].checksum);
+    xml.close();
+  }
+  xml.close();
+}
+
 // The answer when there is no such object, or only a delete marker.
 S3Error absent(ObjectStore& store, const Call& call) {
   const auto& [bucket, key] = call.target;
@@ -211,26 +236,7 @@ void Service::get_attributes(Call& call) {
     add_checksum_elements(xml, *record->checksum);
     xml.close();
   }
-  if (wanted.contains("ObjectParts") && record->multipart) {
-    const auto after = base::to_uint(call.header("x-amz-part-number-marker")).value_or(0);
-    const auto most = base::to_uint(call.header("x-amz-max-parts")).value_or(1000);
-    const auto end =
-        std::min<std::uint64_t>(record->pieces.size(), after + std::min<std::uint64_t>(most, 1000));
-    xml.open("ObjectParts")
-        .element("TotalPartsCount", std::to_string(record->pieces.size()))
-        .element("PartNumberMarker", std::to_string(after))
-        .element("NextPartNumberMarker", std::to_string(end))
-        .element("MaxParts", std::to_string(most))
-        .element("IsTruncated", end < record->pieces.size() ? "true" : "false");
-    for (auto i = after; i < end && record->checksum; ++i) {
-      xml.open("Part").element("PartNumber", std::to_string(i + 1));
-      xml.element("Size", std::to_string(record->pieces[i].size));
-      if (!record->pieces[i].checksum.empty())
-        xml.element(xml_name(record->checksum->kind), record->pieces[i].checksum);
-      xml.close();
-    }
-    xml.close();
-  }
+  if (wanted.contains("ObjectParts") && record->multipart) write_parts(xml, call, *record);
   if (wanted.contains("StorageClass")) xml.element("StorageClass", record->storage_class);
   if (wanted.contains("ObjectSize")) xml.element("ObjectSize", std::to_string(record->size));
   net::Headers headers;

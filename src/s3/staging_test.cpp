@@ -200,6 +200,25 @@ TEST_F(Channel, ARemoteObjectIsAFileOfItsOwn) {
   EXPECT_EQ(contents(own_.store, "data", "p/a"), "content");
 }
 
+TEST_F(Channel, ALargeRemoteObjectComesInStretches) {
+  const auto bytes = own_.random.bytes((64u << 20) + 12'345);
+  put("p/big", bytes);
+  Remote remote(own_.store);
+  stage(remote, list("s3://data/p/"), target_, Decompress::none, {}, {});
+  EXPECT_EQ(remote.opened, 3);
+  EXPECT_TRUE(staged("big") == bytes);
+}
+
+TEST_F(Channel, AnObjectThatIsReplacedWhileItIsReadIsNotMixed) {
+  put("p/big", std::string(40u << 20, 'a'));
+  Remote remote(own_.store);
+  const auto channel = list("s3://data/p/");
+  put("p/big", std::string(40u << 20, 'b'));
+  message_of([&] { stage(remote, channel, target_, Decompress::none, {}, {}); },
+             base::Code::failed_precondition);
+  EXPECT_FALSE(std::filesystem::exists(target_ / "big"));
+}
+
 TEST_F(Channel, ASecondCallCompletesTheFirst) {
   for (int i = 0; i < 5; ++i) put("p/" + std::to_string(i), std::to_string(i));
   Remote remote(own_.store);
