@@ -80,6 +80,7 @@ ScriptPlan read_script_plan(const Lookup& variable) {
   const auto count = base::to_int(processes);
   if (!count || *count < 1 || *count > 4096) refuse(launch_variables::processes, processes);
   plan.processes_per_host = static_cast<int>(*count);
+  plan.cpus = static_cast<int>(base::to_int(variable("SM_NUM_CPUS").value_or("1")).value_or(1));
   plan.mpi_options = variable(launch_variables::mpi_options).value_or("");
   plan.interface = variable("SM_NETWORK_INTERFACE_NAME").value_or("eth0");
   plan.python = variable(launch_variables::python).value_or("/usr/bin/python3");
@@ -114,6 +115,7 @@ std::map<std::string, std::string> torch_environment(const ScriptPlan& plan, int
           {"RANK", std::to_string(plan.host_index() * per_host + local_rank)},
           {"LOCAL_RANK", std::to_string(local_rank)},
           {"GROUP_RANK", std::to_string(plan.host_index())},
+          {"OMP_NUM_THREADS", std::to_string(std::max(1, plan.cpus / per_host))},
           {"NCCL_SOCKET_IFNAME", plan.interface},
           {"NCCL_PROTO", "simple"}};
 }

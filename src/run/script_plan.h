@@ -18,7 +18,7 @@ struct ScriptPlan {
   LaunchKind kind = LaunchKind::plain;
   std::vector<std::string> hosts;  // that take part, master first
   std::string current_host;
-  int processes_per_host = 1;
+  int processes_per_host = 1, cpus = 1;
   std::string mpi_options, interface = "eth0";
   std::string python, program, module;
   std::vector<std::string> arguments;
@@ -39,7 +39,8 @@ enum class Entry { python_file, module, command };
 std::vector<std::string> user_command(const ScriptPlan& plan, Entry entry,
                                       bool through_mpi4py = false);
 
-// What torch.distributed's env:// initialisation reads, for one local rank.
+// What torch.distributed's env:// initialisation reads, for one local rank; and the rank's share of
+// the host's processors, because every rank would start a thread for each of them.
 std::map<std::string, std::string> torch_environment(const ScriptPlan& plan, int local_rank);
 
 // mpirun over all hosts (contract §3.5). `has_interface`: whether plan.interface exists here.

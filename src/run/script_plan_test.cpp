@@ -63,6 +63,14 @@ TEST(TorchEnvironment, NumbersRanksOverAllHosts) {
   EXPECT_EQ(env.at("MASTER_PORT"), "7777");
 }
 
+TEST(TorchEnvironment, SharesTheProcessorsAmongTheRanks) {
+  ScriptPlan plan = make_plan();
+  plan.cpus = 8;
+  EXPECT_EQ(torch_environment(plan, 0).at("OMP_NUM_THREADS"), "4");
+  plan.cpus = 1;
+  EXPECT_EQ(torch_environment(plan, 0).at("OMP_NUM_THREADS"), "1");
+}
+
 TEST(Mpirun, StartsAllRanksWithTheContractsFlags) {
   const std::string command = mpirun(make_plan());
   EXPECT_THAT(command, HasSubstr("mpirun --host algo-1:2,algo-2:2 -np 4 --allow-run-as-root"));

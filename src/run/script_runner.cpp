@@ -96,7 +96,9 @@ int run_torch(const ScriptPlan& plan, Entry entry) {
   ChildGroup children;
   children.keep_lines_whole();
   for (int rank = 0; rank < plan.processes_per_host; ++rank) {
-    children.start(command, torch_environment(plan, rank), kCode);
+    auto environment = torch_environment(plan, rank);
+    if (variable("OMP_NUM_THREADS")) environment.erase("OMP_NUM_THREADS");  // the user's own wins
+    children.start(command, environment, kCode);
   }
   return finish(plan, children, command);
 }
