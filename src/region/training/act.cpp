@@ -5,10 +5,10 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "region/training/beneath.h"
 #include "region/training/controller.h"
 #include "region/training/failure.h"
 #include "region/training/launch.h"
-#include "region/training/layout.h"
 #include "region/training/staging.h"
 
 namespace meridian::region::training {
@@ -209,8 +209,7 @@ std::string Controller::failure_reason(const JobRecord& record, const JobSpec& s
   FailureFacts facts{.exit = exit, .host = record.failed_host};
   auto hosts = spec.hosts();
   auto failure_file = [&](const std::string& host) {
-    return base::read_file_if_exists(
-        ml_directory(core_.instance_directory(record, host)) / "output/failure", 64u << 10);
+    return read_beneath(core_.instance_directory(record, host), "ml/output/failure", 64u << 10);
   };
   facts.file = failure_file(record.failed_host);
   for (std::size_t i = 0; i < hosts.size(); ++i) {

@@ -66,7 +66,7 @@ class Controller {
   void start_work(const JobRecord& record, const JobSpec& spec, Memory& memory);
   void forget_instances(const JobRecord& record, const JobSpec& spec);
   void sync_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory);
-  void feed_pipes_of(const JobRecord& record, const JobSpec& spec);
+  void feed_pipes_of(JobRecord& record, const JobSpec& spec);
   void end_feeding(const JobRecord& record);
   std::string feed_name(const JobRecord& record) const;
   void measure(const JobRecord& record, const JobSpec& spec, Memory& memory);

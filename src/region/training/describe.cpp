@@ -84,8 +84,7 @@ JsonObject own_facts(const JobRecord& record, Core& core) {
           {"Sync", record.sync},
           {"Instances", instances_of(record, spec, core)},
           {"Staging", staging_of(record, core)},
-          {"Cost", cost_json},
-          {"HasRunRecord", !record.run_record.empty()}};
+          {"Cost", cost_json}};
 }
 
 }  // namespace

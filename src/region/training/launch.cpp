@@ -70,13 +70,7 @@ std::vector<run::Mount> mounts_for(const Core& core, const JobRecord& record, co
     if (!channel.is_for(slot.group) || channel.mode == InputMode::pipe) continue;
     const fs::path inside = fs::path("/opt/ml/input/data") / channel.name;
     if (channel.file_system) {
-      // Validated at Create; a configuration that lost it since is an error here.
-      auto root = core.settings.file_systems.find(channel.file_system->id);
-      if (root == core.settings.file_systems.end())
-        throw base::Error(base::Code::invalid_argument,
-                          "FileSystemId '" + channel.file_system->id + "' has no directory");
-      fs::path below = fs::path(channel.file_system->directory).lexically_normal();
-      mounts.push_back({root->second / below.relative_path(), inside,
+      mounts.push_back({file_system_directory(core.settings, *channel.file_system), inside,
                         channel.file_system->writable ? Mode::read_write : Mode::read_only});
     } else {
       mounts.push_back(
@@ -86,8 +80,8 @@ std::vector<run::Mount> mounts_for(const Core& core, const JobRecord& record, co
   std::vector<SyncedDirectory> synced = spec.outputs;
   if (spec.checkpoints) synced.push_back(*spec.checkpoints);
   for (const SyncedDirectory& each : synced)
-    if (auto local = synced_directory(instance, each); local.needs_mount)
-      mounts.push_back({local.host, each.local_path, Mode::read_write});
+    if (auto local = synced_directory(each); local.needs_mount)
+      mounts.push_back({instance / local.below, each.local_path, Mode::read_write});
   if (!core.settings.tools_directory.empty())
     mounts.push_back({core.settings.tools_directory, kTools, Mode::read_only});
   return mounts;

@@ -2,6 +2,7 @@
 #include "region/training/layout.h"
 
 #include "base/file.h"
+#include "region/training/beneath.h"
 #include "region/training/pipe.h"
 
 namespace meridian::region::training {
@@ -37,14 +38,28 @@ JsonObject resource_config(const JobSpec& spec, const HostSlot& slot) {
           {"topology", nullptr}};
 }
 
+void make_first_fifo(const fs::path& instance, const Channel& channel) {
+  if (auto directory = pin_directory(instance, "ml/input/data"))
+    make_fifo(directory->fd(), fifo_name(channel.name, 0));
+}
+
 }  // namespace
 
 fs::path ml_directory(const fs::path& instance) { return instance / "ml"; }
 
-LocalDirectory synced_directory(const fs::path& instance, const SyncedDirectory& synced) {
+LocalDirectory synced_directory(const SyncedDirectory& synced) {
   if (synced.local_path.starts_with(kMl))
-    return {ml_directory(instance) / synced.local_path.substr(kMl.size()), false};
-  return {instance / "synced" / synced.name, true};
+    return {fs::path("ml") / synced.local_path.substr(kMl.size()), false};
+  return {fs::path("synced") / synced.name, true};
+}
+
+fs::path file_system_directory(const Settings& settings, const FileSystemSource& source) {
+  auto root = settings.file_systems.find(source.id);
+  if (root == settings.file_systems.end())
+    throw base::Error(base::Code::invalid_argument,
+                      "FileSystemId '" + source.id + "' has no directory in the configuration");
+  // Normal first: no ".." leads out of the file system.
+  return root->second / (fs::path("/") / source.directory).lexically_normal().relative_path();
 }
 
 fs::path channel_directory(const fs::path& job, const Channel& channel, const std::string& host) {
@@ -61,14 +76,14 @@ void make_instance_tree(const fs::path& instance, const JobSpec& spec, const Hos
   for (const Channel& channel : spec.channels) {
     if (!channel.is_for(slot.group)) continue;
     if (channel.mode == InputMode::pipe)
-      make_fifo(fifo_path(ml / "input/data", channel.name, 0));
+      make_first_fifo(instance, channel);
     else
       base::make_directories(ml / "input/data" / channel.name);
   }
   std::vector<SyncedDirectory> synced = spec.outputs;
   if (spec.checkpoints) synced.push_back(*spec.checkpoints);
   for (const SyncedDirectory& each : synced)
-    base::make_directories(synced_directory(instance, each).host);
+    base::make_directories(instance / synced_directory(each).below);
 }
 
 std::map<std::string, Json> input_data_config(const JobSpec& spec, const HostSlot& slot) {

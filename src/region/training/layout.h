@@ -15,13 +15,16 @@
 namespace meridian::region::training {
 
 std::filesystem::path ml_directory(const std::filesystem::path& instance);
-// The host's directory behind a synced LocalPath, and whether it needs a mount of its own.
+// The directory behind a synced LocalPath, below the instance's, and whether it needs a mount of
+// its own.
 struct LocalDirectory {
-  std::filesystem::path host;
+  std::filesystem::path below;
   bool needs_mount = false;
 };
-LocalDirectory synced_directory(const std::filesystem::path& instance,
-                                const SyncedDirectory& synced);
+LocalDirectory synced_directory(const SyncedDirectory& synced);
+// Error(invalid_argument) when the configuration has lost the file system since Create.
+std::filesystem::path file_system_directory(const Settings& settings,
+                                            const FileSystemSource& source);
 // Shared by all hosts unless the channel is sharded.
 std::filesystem::path channel_directory(const std::filesystem::path& job, const Channel& channel,
                                         const std::string& host);

@@ -115,6 +115,21 @@ TEST_F(RegionTest, AFailureWithoutAFileShowsTheLastLines) {
             "AlgorithmError: starting\nValueError: no such column, exit code: 1");
 }
 
+TEST_F(RegionTest, LinksThatAProgramLeavesBehindAreNotFollowed) {
+  base::write_file(directory_.path() / "secret", "of the host");
+  std::filesystem::create_directory(directory_.path() / "private");
+  base::write_file(directory_.path() / "private/key", "of the host");
+  start(request("j"));
+  auto output = ml("j", "1/algo-1") / "output";
+  std::filesystem::create_symlink(directory_.path() / "secret", output / "failure");
+  std::filesystem::remove(output / "data");
+  std::filesystem::create_symlink(directory_.path() / "private", output / "data");
+  end("j", "1/algo-1", exited(1));
+  EXPECT_EQ(base::string_or(describe("j"), "FailureReason"),
+            "AlgorithmError: the program on algo-1 wrote nothing, exit code: 1");
+  EXPECT_FALSE(objects_.find("out", "results/j/output/output.tar.gz"));
+}
+
 TEST_F(RegionTest, AStoppedJobGetsItsGraceAndKeepsItsModel) {
   start(request("j"));
   EXPECT_EQ(engine_.spec(instance("j", "1/algo-1")).grace, base::Duration(120'000));
@@ -238,7 +253,14 @@ TEST_F(RegionTest, CheckpointsAreSyncedWhileTheProgramRuns) {
   base::write_file(spec.mounts.back().host / "w", "1");
   runner_->run_for(base::Duration(61'000));
   EXPECT_EQ(objects_.text("out", "ckpt/w"), "1");
-  EXPECT_EQ(base::find_path(describe("j"), "Meridian.Sync.Uploaded")->to_number<int>(), 1);
+  // A directory that is made again is the one that counts.
+  std::filesystem::remove_all(spec.mounts.back().host);
+  base::make_directories(spec.mounts.back().host);
+  base::write_file(spec.mounts.back().host / "v", "22");
+  runner_->run_for(base::Duration(61'000));
+  EXPECT_EQ(objects_.text("out", "ckpt/v"), "22");
+  EXPECT_FALSE(objects_.find("out", "ckpt/w"));
+  EXPECT_EQ(base::find_path(describe("j"), "Meridian.Sync.Uploaded")->to_number<int>(), 2);
 }
 
 TEST_F(RegionTest, AnImageWithoutAProgramIsAClientErrorThatListsTheWays) {
@@ -333,8 +355,9 @@ TEST_F(RegionTest, AFileSystemChannelIsMountedNotCopied) {
                                                  {{"FileSystemDataSource",
                                                    {{"FileSystemId", "fs-1"},
                                                     {"FileSystemType", "EFS"},
-                                                    {"DirectoryPath", "/sets/../a"},
+                                                    {"DirectoryPath", "/sets/../../a"},
                                                     {"FileSystemAccessMode", "ro"}}}}}}};
+  base::make_directories(directory_.path() / "fs/a");
   start(job);
   auto mount = engine_.spec(instance("j", "1/algo-1")).mounts.back();
   EXPECT_EQ(mount.host, directory_.path() / "fs/a");

@@ -101,16 +101,22 @@ Json stop_training_job(Core& core, const JsonObject& input) {
 }
 
 Json delete_training_job(Core& core, const JsonObject& input) {
-  JobRecord record = get_job(core, input);
-  if (!record.terminal())
-    throw aws::ApiError("ValidationException",
+  const std::string name = base::string_or(input, "TrainingJobName");
+  auto record = core.records.find(name);
+  if (!record)
+    throw aws::ApiError("ResourceNotFound",
+                        "Requested resource not found: there is no training job '" + name +
+                            "' in " + core.settings.region);
+  if (!record->terminal())
+    throw aws::ApiError("ResourceInUse",
                         "The request was rejected because the training job is in status " +
-                            record.status + "; stop it first.");
+                            record->status + "; stop it first.");
   std::vector<store::Write> also;
-  if (record.warm()) also.push_back(core.parts.capacity.release(Core::warm_owner(record.name)));
-  if (!record.cleaned || !core.records.remove(record, also))
-    throw aws::ApiError("ResourceInUse", "The training job '" + record.name +
-                                             "' is still being cleaned up. Try again.");
+  if (record->warm()) also.push_back(core.parts.capacity.release(Core::warm_owner(name)));
+  if (!record->cleaned || !core.records.remove(*record, also))
+    throw aws::ApiError("ResourceInUse",
+                        "The training job '" + name + "' is still being cleaned up. Try again.");
+  core.wake_waiting();
   return JsonObject{};
 }
 
@@ -170,7 +176,7 @@ Json spot_reclaim(Core& core, const JsonObject& input) {
 }
 
 Json run_record(Core& core, const JsonObject& input) {
-  return get_job(core, input, "job").run_record;
+  return core.records.find_run_record(get_job(core, input, "job").name);
 }
 
 }  // namespace meridian::region::training

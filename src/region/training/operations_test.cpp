@@ -56,7 +56,7 @@ TEST_F(OperationsTest, ANameUsedBeforeIsInUseEvenByAFinishedJob) {
 }
 
 TEST_F(OperationsTest, AMissingJobIsAValidationExceptionThatClientsKnow) {
-  for (const char* operation : {"DescribeTrainingJob", "StopTrainingJob", "DeleteTrainingJob"})
+  for (const char* operation : {"DescribeTrainingJob", "StopTrainingJob", "UpdateTrainingJob"})
     EXPECT_THAT(refusal(operation, {{"TrainingJobName", "none"}}),
                 StartsWith("ValidationException: Requested resource not found"))
         << operation;
@@ -199,11 +199,31 @@ TEST_F(OperationsTest, TagsAreAddedReplacedListedAndRemoved) {
   EXPECT_THAT(refusal("ListTags", {{"ResourceArn", arn + "x"}}), HasSubstr("not found"));
 }
 
+TEST_F(OperationsTest, UpdateChangesTheKeepAliveOfJobsThatHaveOne) {
+  JsonObject job = request("j");
+  job["ResourceConfig"].as_object()["KeepAlivePeriodInSeconds"] = 60;
+  call("CreateTrainingJob", job);
+  call("UpdateTrainingJob", {{"TrainingJobName", "j"},
+                             {"ResourceConfig", {{"KeepAlivePeriodInSeconds", 120}}},
+                             {"ProfilerConfig", {{"DisableProfiler", true}}}});
+  Json seen = describe("j");
+  EXPECT_EQ(base::find_path(seen, "ResourceConfig.KeepAlivePeriodInSeconds")->to_number<int>(),
+            120);
+  EXPECT_EQ(base::string_or(seen, "ProfilingStatus"), "Disabled");
+  call("CreateTrainingJob", request("k"));
+  EXPECT_THAT(
+      refusal("UpdateTrainingJob",
+              {{"TrainingJobName", "k"}, {"ResourceConfig", {{"KeepAlivePeriodInSeconds", 120}}}}),
+      StartsWith("ValidationException: "));
+}
+
 TEST_F(OperationsTest, AFinishedJobCanBeDeletedAndItsNameUsedAgain) {
   start(request("j"));
   EXPECT_THAT(refusal("DeleteTrainingJob", {{"TrainingJobName", "j"}}), HasSubstr("InProgress"));
   end("j", "1/algo-1", run::exited(0));
   call("DeleteTrainingJob", {{"TrainingJobName", "j"}});
+  EXPECT_THAT(refusal("DeleteTrainingJob", {{"TrainingJobName", "j"}}),
+              StartsWith("ResourceNotFound: "));
   EXPECT_THAT(refusal("DescribeTrainingJob", {{"TrainingJobName", "j"}}), HasSubstr("not found"));
   start(request("j"));
   EXPECT_EQ(status("j"), "InProgress/Training");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/training/outputs.h"
 
+#include <algorithm>
+
 #include "base/file.h"
 #include "base/log.h"
 #include "region/training/layout.h"
@@ -10,21 +12,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has_content(const std::vector<fs::path>& directories) {
-  for (const fs::path& directory : directories) {
-    std::error_code error;
-    if (fs::directory_iterator(directory, error) != fs::directory_iterator()) return true;
+// One directory of every host that still has it, and that is no link.
+struct OnEveryHost {
+  OnEveryHost(const Core& core, const JobRecord& record, const JobSpec& spec, const char* below) {
+    for (const HostSlot& slot : spec.hosts())
+      if (auto found = pin_directory(core.instance_directory(record, slot.host), below)) {
+        pinned.push_back(std::move(*found));
+        paths.push_back(pinned.back().path());
+      }
   }
-  return false;
-}
-
-std::vector<fs::path> on_every_host(const Core& core, const JobRecord& record, const JobSpec& spec,
-                                    const char* below_ml) {
-  std::vector<fs::path> directories;
-  for (const HostSlot& slot : spec.hosts())
-    directories.push_back(ml_directory(core.instance_directory(record, slot.host)) / below_ml);
-  return directories;
-}
+  bool has_content() const {
+    return std::any_of(paths.begin(), paths.end(), [](const fs::path& path) {
+      std::error_code error;
+      return fs::directory_iterator(path, error) != fs::directory_iterator();
+    });
+  }
+  std::list<PinnedDirectory> pinned;
+  std::vector<fs::path> paths;
+};
 
 bool keeps_model(Cause cause) {
   switch (cause) {
@@ -68,24 +73,32 @@ std::string put_artifact(Core& core, const JobRecord& record, const JobSpec& spe
 
 }  // namespace
 
-OutputSync::OutputSync(Core& core, const JobRecord& record, const JobSpec& spec) {
+OutputSync::OutputSync(Core& core, const JobRecord& record, const JobSpec& spec)
+    : objects_(core.parts.objects) {
   std::vector<SyncedDirectory> all = spec.outputs;
   if (spec.checkpoints) all.push_back(*spec.checkpoints);
   for (const SyncedDirectory& each : all) {
     auto uri = s3::parse_uri(each.uri);
     if (!uri) continue;  // refused at Create
-    for (const HostSlot& slot : spec.hosts()) {
-      auto local = synced_directory(core.instance_directory(record, slot.host), each);
-      directories_.emplace_back(core.parts.objects, local.host, uri->bucket, uri->key);
-    }
+    for (const HostSlot& slot : spec.hosts())
+      entries_.push_back({core.instance_directory(record, slot.host), synced_directory(each).below,
+                          *uri, std::nullopt, std::nullopt});
   }
 }
 
 s3::DirectorySync::Result OutputSync::upload(std::stop_token stop) {
   std::lock_guard lock(mutex_);
   s3::DirectorySync::Result sum;
-  for (auto& directory : directories_) {
-    auto each = directory.upload_changes(stop);
+  for (Entry& entry : entries_) {
+    auto found = pin_directory(entry.instance, entry.below);
+    if (!found) continue;
+    if (entry.pinned) {
+      entry.pinned->become(*found);
+    } else {
+      entry.pinned = std::move(found);
+      entry.sync.emplace(objects_, entry.pinned->path(), entry.target.bucket, entry.target.key);
+    }
+    auto each = entry.sync->upload_changes(stop);
     sum.uploaded += each.uploaded;
     sum.removed += each.removed;
     sum.pending += each.pending;
@@ -100,17 +113,19 @@ Uploaded upload_outputs(Core& core, const JobRecord& record, const JobSpec& spec
     core.parts.telemetry.finish(std::string(kLogGroup), stream);
   base::while_doing("syncing checkpoints and outputs", [&] { sync.upload(stop); });
   if (keeps_model(record.cause)) {
-    auto models = on_every_host(core, record, spec, "model");
+    OnEveryHost models(core, record, spec, "ml/model");
     // A completed job always has an archive; a stopped one only when there is something in it.
-    if (record.cause == Cause::completed || has_content(models))
+    if (record.cause == Cause::completed || models.has_content())
       base::while_doing("uploading the model", [&] {
-        uploaded.model_uri = put_artifact(core, record, spec, models, "model", uploaded, stop);
+        uploaded.model_uri =
+            put_artifact(core, record, spec, models.paths, "model", uploaded, stop);
       });
   }
-  auto outputs = on_every_host(core, record, spec, "output/data");
-  if (keeps_output(record.cause) && has_content(outputs))
-    base::while_doing("uploading output data",
-                      [&] { put_artifact(core, record, spec, outputs, "output", uploaded, stop); });
+  OnEveryHost outputs(core, record, spec, "ml/output/data");
+  if (keeps_output(record.cause) && outputs.has_content())
+    base::while_doing("uploading output data", [&] {
+      put_artifact(core, record, spec, outputs.paths, "output", uploaded, stop);
+    });
   return uploaded;
 }
 

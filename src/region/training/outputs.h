@@ -8,6 +8,7 @@
 #include <mutex>
 #include <stop_token>
 
+#include "region/training/beneath.h"
 #include "region/training/core.h"
 
 namespace meridian::region::training {
@@ -16,12 +17,21 @@ namespace meridian::region::training {
 class OutputSync {
  public:
   OutputSync(Core& core, const JobRecord& record, const JobSpec& spec);
-  bool empty() const { return directories_.empty(); }
+  bool empty() const { return entries_.empty(); }
   s3::DirectorySync::Result upload(std::stop_token stop);
 
  private:
+  // Pinned anew at each upload: the program may remove the directory and make it again, but can't
+  // put a link in its place.
+  struct Entry {
+    std::filesystem::path instance, below;
+    s3::Uri target;
+    std::optional<PinnedDirectory> pinned;
+    std::optional<s3::DirectorySync> sync;
+  };
+  s3::Objects& objects_;
   std::mutex mutex_;
-  std::list<s3::DirectorySync> directories_;
+  std::list<Entry> entries_;
 };
 
 struct Uploaded {

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/sync.h"
+#include "region/training/beneath.h"
 #include "s3/pipe.h"
 
 namespace meridian::region::training {
@@ -30,14 +31,19 @@ void block_sigpipe() {
 }
 
 // A writer's end once somebody reads; nothing when asked to stop.
-base::UniqueFd wait_open(const fs::path& fifo, std::stop_token stop) {
+base::UniqueFd wait_open(int directory, const std::string& name, std::stop_token stop) {
   while (!stop.stop_requested()) {
-    int fd = open(fifo.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0) {
-      fcntl(fd, F_SETPIPE_SZ, kPipeBytes);  // a smaller pipe is slower, not wrong
-      return base::UniqueFd(fd);
+    base::UniqueFd fd(
+        openat(directory, name.c_str(), O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+    if (fd) {
+      struct stat status{};
+      if (fstat(fd.get(), &status) != 0 || !S_ISFIFO(status.st_mode))
+        throw base::Error(base::Code::failed_precondition,
+                          "the program replaced the FIFO " + name + " by something else");
+      fcntl(fd.get(), F_SETPIPE_SZ, kPipeBytes);  // a smaller pipe is slower, not wrong
+      return fd;
     }
-    if (errno != ENXIO && errno != EINTR) throw base::errno_error(errno, fifo);
+    if (errno != ENXIO && errno != EINTR) throw base::errno_error(errno, name);
     std::this_thread::sleep_for(std::chrono::milliseconds(kLookMs));
   }
   return {};
@@ -80,16 +86,18 @@ void feed_epoch(s3::Objects& objects, const PipeFeed& feed, int epoch, int fd,
   }
 }
 
-// The FIFO's end is seen by the reader only when its pipe is empty and closed; an epoch whose
-// reader has not left yet must not be fed a second time to the same reader.
 void feed_forever(s3::Objects& objects, const PipeFeed& feed, std::stop_token stop) {
   block_sigpipe();
-  for (int epoch = newest_epoch(feed.directory, feed.channel.name);; ++epoch) {
-    const fs::path fifo = fifo_path(feed.directory, feed.channel.name, epoch);
-    make_fifo(fifo);
-    base::UniqueFd fd = wait_open(fifo, stop);
+  auto directory = pin_directory(feed.instance, feed.directory);
+  if (!directory)
+    throw base::Error(base::Code::failed_precondition,
+                      (feed.instance / feed.directory).string() + " is not a directory any more");
+  const std::string& channel = feed.channel.name;
+  for (int epoch = newest_epoch(directory->path(), channel);; ++epoch) {
+    make_fifo(directory->fd(), fifo_name(channel, epoch));
+    base::UniqueFd fd = wait_open(directory->fd(), fifo_name(channel, epoch), stop);
     if (!fd) return;
-    make_fifo(fifo_path(feed.directory, feed.channel.name, epoch + 1));
+    make_fifo(directory->fd(), fifo_name(channel, epoch + 1));
     feed_epoch(objects, feed, epoch, fd.get(), stop);
     if (stop.stop_requested()) return;
   }
@@ -97,21 +105,24 @@ void feed_forever(s3::Objects& objects, const PipeFeed& feed, std::stop_token st
 
 }  // namespace
 
-fs::path fifo_path(const fs::path& directory, const std::string& channel, int epoch) {
-  return directory / (channel + "_" + std::to_string(epoch));
+std::string fifo_name(const std::string& channel, int epoch) {
+  return channel + "_" + std::to_string(epoch);
 }
 
-void make_fifo(const fs::path& path) {
-  if (mkfifo(path.c_str(), 0666) != 0) {
+void make_fifo(int directory, const std::string& name) {
+  if (mkfifoat(directory, name.c_str(), 0666) != 0) {
     if (errno == EEXIST) return;
-    throw base::errno_error(errno, "making the FIFO " + path.string());
+    throw base::errno_error(errno, "making the FIFO " + name);
   }
-  chmod(path.c_str(), 0666);  // whatever the umask says: the program may be another user
+  // Whatever the umask says: the program may be another user.
+  base::UniqueFd made(
+      openat(directory, name.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC));
+  if (made) fchmod(made.get(), 0666);
 }
 
 int newest_epoch(const fs::path& directory, const std::string& channel) {
   int epoch = 0;
-  while (fs::exists(fifo_path(directory, channel, epoch + 1))) ++epoch;
+  while (fs::exists(fs::symlink_status(directory / fifo_name(channel, epoch + 1)))) ++epoch;
   return epoch;
 }
 

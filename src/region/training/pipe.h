@@ -6,6 +6,9 @@
 //      costs nothing.
 //   3. After a restart feeding goes on with the newest FIFO. What was being read then ends early.
 //
+// The program may write the directory: FIFOs are opened without following links, and nothing but a
+// FIFO is written to.
+//
 // Blocking, one thread per FIFO series; SIGPIPE is blocked in those threads.
 //
 // SPDX-License-Identifier: Apache-2.0
@@ -20,15 +23,15 @@
 namespace meridian::region::training {
 
 struct PipeFeed {
-  std::filesystem::path directory;  // of the FIFOs, on the host
+  std::filesystem::path instance;   // what the program can't replace
+  std::filesystem::path directory;  // of the FIFOs, below it
   Channel channel;
   std::size_t index = 0, count = 1;  // which host of those that get the channel
 };
 
-std::filesystem::path fifo_path(const std::filesystem::path& directory, const std::string& channel,
-                                int epoch);
-// Idempotent.
-void make_fifo(const std::filesystem::path& path);
+std::string fifo_name(const std::string& channel, int epoch);
+// Idempotent. `directory`: an open directory (beneath.h).
+void make_fifo(int directory, const std::string& name);
 // The newest FIFO's epoch; 0 when there is none yet.
 int newest_epoch(const std::filesystem::path& directory, const std::string& channel);
 

@@ -60,8 +60,10 @@ std::optional<std::size_t> first_bad_end(const std::vector<run::InstanceStatus>&
 
 Cause blame_for(const run::ExitStatus& exit) {
   switch (exit.kind) {
-    case run::ExitStatus::Kind::lost: return Cause::lost;
-    case run::ExitStatus::Kind::not_started: return Cause::client;
+    // What could not be set up is not the program's doing: what a request can get wrong was looked
+    // at before.
+    case run::ExitStatus::Kind::lost:
+    case run::ExitStatus::Kind::not_started: return Cause::lost;
     default: return Cause::failed;
   }
 }

@@ -109,7 +109,6 @@ base::Json to_json(const JobRecord& r) {
                   {"streams", texts(r.streams)},
                   {"gpus", gpus},
                   {"program", r.program},
-                  {"run_record", r.run_record},
                   {"sync", r.sync},
                   {"final_metrics", r.final_metrics},
                   {"warm_pool", r.warm_pool},
@@ -157,7 +156,6 @@ JobRecord parse_record(const store::Document& document) {
   for (const Json& device : read_array(body, "gpus"))
     r.gpus.push_back(static_cast<int>(device.to_number<std::int64_t>()));
   r.program = read_object(body, "program");
-  r.run_record = read_object(body, "run_record");
   r.sync = read_object(body, "sync");
   r.final_metrics = read_array(body, "final_metrics");
   r.warm_pool = read_object(body, "warm_pool");

@@ -132,7 +132,24 @@ void accumulate(Timings& timings, Phase phase, bool started, base::Ticks now,
 }
 
 Records::Records(store::Store& store, std::string account_region_prefix)
-    : store_(store), prefix_(std::move(account_region_prefix) + "/sagemaker/training-job/") {}
+    : store_(store),
+      prefix_(account_region_prefix + "/sagemaker/training-job/"),
+      run_record_prefix_(account_region_prefix + "/sagemaker/run-record/") {}
+
+std::string Records::run_record_key(std::string_view job) const {
+  return run_record_prefix_ + std::string(job);
+}
+
+void Records::keep_run_record(std::string_view job, const JsonObject& run_record) {
+  // A conflict means that an earlier attempt kept one.
+  (void)store_.commit({store::put(run_record_key(job), base::to_text(run_record), {}, 0)});
+}
+
+JsonObject Records::find_run_record(std::string_view job) const {
+  auto document = store_.find(run_record_key(job));
+  if (!document) return {};
+  return base::parse_stored_json(document->body, document->key).as_object();
+}
 
 std::string Records::key(std::string_view job) const { return prefix_ + std::string(job); }
 std::string Records::prefix() const { return prefix_; }
@@ -168,6 +185,7 @@ bool Records::save(JobRecord& record, std::vector<store::Write> also) {
 
 bool Records::remove(const JobRecord& record, std::vector<store::Write> also) {
   also.push_back(store::remove(key(record.name), record.revision));
+  also.push_back(store::remove(run_record_key(record.name)));
   return store_.commit(std::move(also)).ok();
 }
 

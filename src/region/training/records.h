@@ -110,7 +110,6 @@ struct JobRecord {
   std::vector<std::string> streams;   // log stream of each host in this attempt, algo-1 first
   std::vector<int> gpus;              // device indexes, in order of hosts
   base::JsonObject program;           // what runs: kind, python or image, explanation
-  base::JsonObject run_record;        // digests of code, inputs, interpreter, environment
   base::JsonObject sync;              // checkpoints: uploaded, pending, at
   base::JsonArray final_metrics;
   base::JsonObject warm_pool;  // WarmPoolStatus
@@ -161,6 +160,10 @@ class Records {
   bool remove(const JobRecord& record, std::vector<store::Write> also = {});
   // Jobs whose instances are kept warm under that key (warm_pool.h).
   std::vector<JobRecord> warm_pools(const std::string& warm_key) const;
+  // What the job was made from (run_record.h): a document of its own, because it is long and does
+  // not change. The first one stays.
+  void keep_run_record(std::string_view job, const base::JsonObject& run_record);
+  base::JsonObject find_run_record(std::string_view job) const;  // empty: none yet
   std::string key(std::string_view job) const;
   std::string prefix() const;
   store::Store& store() const { return store_; }
@@ -170,8 +173,9 @@ class Records {
  private:
   [[noreturn]] static void throw_busy(std::string_view job);
   store::Write write_of(const JobRecord& record) const;
+  std::string run_record_key(std::string_view job) const;
   store::Store& store_;
-  std::string prefix_;
+  std::string prefix_, run_record_prefix_;
 };
 
 }  // namespace meridian::region::training

@@ -125,14 +125,27 @@ void restore_checkpoints(Core& core, const JobRecord& record, const JobSpec& spe
   if (!spec.checkpoints) return;
   auto uri = s3::parse_uri(spec.checkpoints->uri);
   for (const HostSlot& slot : spec.hosts()) {
-    auto local = synced_directory(core.instance_directory(record, slot.host), *spec.checkpoints);
-    s3::DirectorySync(core.parts.objects, local.host, uri->bucket, uri->key).download(stop);
+    auto local =
+        core.instance_directory(record, slot.host) / synced_directory(*spec.checkpoints).below;
+    s3::DirectorySync(core.parts.objects, local, uri->bucket, uri->key).download(stop);
   }
 }
 
 void remove_former_attempt(const Core& core, const JobRecord& record) {
   for (int attempt = 1; attempt < record.attempt; ++attempt)
     base::remove_tree(core.directory(record) / std::to_string(attempt));
+}
+
+// A file system's directory that is not there would only be seen as a mount that failed.
+void check_file_systems(const Core& core, const JobSpec& spec) {
+  for (const Channel& channel : spec.channels) {
+    if (!channel.file_system) continue;
+    fs::path directory = file_system_directory(core.settings, *channel.file_system);
+    if (!fs::is_directory(directory))
+      throw base::Error(base::Code::not_found, "channel '" + channel.name +
+                                                   "': " + channel.file_system->id + " has no " +
+                                                   "directory " + channel.file_system->directory);
+  }
 }
 
 std::vector<std::string> notes_on_modes(const JobSpec& spec) {
@@ -165,6 +178,7 @@ Staged stage_job(Core& core, const JobRecord& record, const s3::OnProgress& prog
   const JobSpec spec = read_spec(record.request);
   Staged staged;
   staged.program = choose_program(core, spec);
+  check_file_systems(core, spec);
   remove_former_attempt(core, record);
   for (const HostSlot& slot : spec.hosts()) {
     fs::path instance = core.instance_directory(record, slot.host);

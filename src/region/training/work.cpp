@@ -17,11 +17,10 @@ constexpr base::Duration kMeasureEvery{60'000};
 void do_staging(Core& core, const JobRecord& record, std::stop_token stop) {
   auto show = [&](const s3::Progress& progress) { (*core.staging.lock())[record.name] = progress; };
   Staged staged = stage_job(core, record, show, stop);
+  core.records.keep_run_record(record.name, staged.run_record);
   core.records.update(record.name, [&](JobRecord& current) {
     if (current.attempt != record.attempt || current.phase != Phase::staging) return false;
     current.program = program_json(staged.program);
-    // The first attempt's record is the one that says what the job was made from.
-    if (current.run_record.empty()) current.run_record = staged.run_record;
     if (current.attempt == 1)
       for (const auto& warning : staged.warnings) add_warning(current, warning);
     return true;
@@ -92,7 +91,7 @@ std::string Controller::feed_name(const JobRecord& record) const {
          std::to_string(record.attempt) + "/pipes";
 }
 
-void Controller::feed_pipes_of(const JobRecord& record, const JobSpec& spec) {
+void Controller::feed_pipes_of(JobRecord& record, const JobSpec& spec) {
   std::vector<PipeFeed> feeds;
   for (const Channel& channel : spec.channels) {
     if (channel.mode != InputMode::pipe || !channel.s3) continue;
@@ -100,10 +99,19 @@ void Controller::feed_pipes_of(const JobRecord& record, const JobSpec& spec) {
     for (const HostSlot& slot : spec.hosts())
       if (channel.is_for(slot.group)) hosts.push_back(slot);
     for (std::size_t i = 0; i < hosts.size(); ++i)
-      feeds.push_back({ml_directory(core_.instance_directory(record, hosts[i].host)) / "input/data",
-                       channel, i, hosts.size()});
+      feeds.push_back({core_.instance_directory(record, hosts[i].host), "ml/input/data", channel, i,
+                       hosts.size()});
   }
   if (feeds.empty()) return;
+  if (!core_.parts.activities.find(feed_name(record))) {
+    // The first look of this process: FIFOs beyond the first were fed by an earlier one.
+    for (const PipeFeed& feed : feeds)
+      if (int epoch = newest_epoch(feed.instance / feed.directory, feed.channel.name); epoch > 0)
+        add_warning(record, "channel '" + feed.channel.name +
+                                "': the daemon restarted while epoch " + std::to_string(epoch - 1) +
+                                " may have been read; it then ended early for the program");
+    if (!record.warnings.empty()) core_.records.save(record);
+  }
   core_.parts.activities.ensure(feed_name(record), core_.step_key(record.name),
                                 [core = &core_, feeds](std::stop_token stop) {
                                   feed_pipes(core->parts.objects, feeds, stop);
