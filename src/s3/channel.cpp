@@ -28,8 +28,13 @@ base::Error no_objects(const std::string& uri) {
               "exist under that S3 prefix, and that the role may list the bucket."};
 }
 
-// The path below the last '/' of the prefix.
+// The path inside the channel: below the folder that the prefix names ("data/train" and
+// "data/train/" both name one), else below the last '/' of the prefix ("data/tr", or an object).
 std::string below_prefix(const std::string& key, const std::string& prefix) {
+  const bool folder = !prefix.empty() && prefix.back() != '/';
+  if (folder && key.size() > prefix.size() && key[prefix.size()] == '/') {
+    return safe_relative_path(key.substr(prefix.size() + 1));
+  }
   const auto slash = prefix.rfind('/');
   return safe_relative_path(slash == std::string::npos ? key : key.substr(slash + 1));
 }

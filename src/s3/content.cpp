@@ -102,8 +102,8 @@ struct Temporary {
   std::filesystem::path path;
   base::UniqueFd fd;
   explicit Temporary(std::filesystem::path p)
-      : path(std::move(p)), fd(base::open_file(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0444)) {
-    ::fchmod(fd.get(), 0444);  // whatever the umask
+      : path(std::move(p)), fd(base::open_file(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644)) {
+    ::fchmod(fd.get(), 0644);  // whatever the umask
   }
   ~Temporary() { ::unlink(path.c_str()); }
 };
@@ -155,7 +155,7 @@ std::optional<ContentFiles::Received> ContentFiles::adopt(const std::filesystem:
     const std::filesystem::path& path;
     ~Cleanup() { ::unlink(path.c_str()); }
   } cleanup{path};
-  ::chmod(path.c_str(), 0444);
+  ::chmod(path.c_str(), 0644);
   auto fd = base::open_file(path, O_RDONLY | O_CLOEXEC);
   base::Digest md5(base::DigestKind::md5);
   std::string buffer(piece_bytes, '\0');
