@@ -28,6 +28,18 @@ sigset_t watched_signals() {
   return set;
 }
 
+std::map<std::string, std::string> own_environment() {
+  std::map<std::string, std::string> environment;
+  for (char** pair = environ; *pair != nullptr; ++pair) {
+    const std::string_view text(*pair);
+    const std::size_t equals = text.find('=');
+    if (equals != std::string_view::npos) {
+      environment[std::string(text.substr(0, equals))] = text.substr(equals + 1);
+    }
+  }
+  return environment;
+}
+
 }  // namespace
 
 // One stream of one child, on its way to ours.
@@ -49,14 +61,7 @@ ChildGroup::~ChildGroup() { signal_all(SIGKILL); }
 void ChildGroup::start(const std::vector<std::string>& argv,
                        const std::map<std::string, std::string>& extra_environment,
                        const std::string& working_directory) {
-  std::map<std::string, std::string> environment;
-  for (char** pair = environ; *pair != nullptr; ++pair) {
-    const std::string_view text(*pair);
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) {
-      environment[std::string(text.substr(0, equals))] = text.substr(equals + 1);
-    }
-  }
+  std::map<std::string, std::string> environment = own_environment();
   for (const auto& [name, value] : extra_environment) environment[name] = value;
   base::UniqueFd write_ends[2];
   for (const int stream : {1, 2}) {
@@ -103,33 +108,33 @@ void ChildGroup::pump(int timeout_ms) {
   for (const auto& pipe : pipes_) ready.push_back({pipe->fd.get(), POLLIN, 0});
   if (poll(ready.data(), ready.size(), std::max(timeout_ms, -1)) <= 0) return;
   for (std::size_t i = 0; i < pipes_.size(); ++i) {
-    if (ready[i + 1].revents == 0) continue;
-    Pipe& pipe = *pipes_[i];
-    char buffer[65536];
-    const ssize_t n = read(pipe.fd.get(), buffer, sizeof buffer);
-    if (n < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    std::string text(buffer, static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
-    if (n <= 0) {
-      pipe.fd.reset();
-      if (!pipe.partial.empty()) text = "\n";
-    }
-    if (rewrite_) {
-      pipe.partial += text;
-      text.clear();
-      for (std::size_t end; (end = pipe.partial.find('\n')) != std::string::npos;) {
-        text += rewrite_(std::string_view(pipe.partial).substr(0, end)) + "\n";
-        pipe.partial.erase(0, end + 1);
-      }
-    }
-    base::write_all(pipe.target, text);
-    if (pipe.keep_tail) {
-      outcome_.last_errors += text;
-      if (outcome_.last_errors.size() > kTail) {
-        outcome_.last_errors.erase(0, outcome_.last_errors.size() - kTail);
-      }
-    }
+    if (ready[i + 1].revents != 0) take_output(*pipes_[i]);
   }
   if (ready[0].revents != 0) take_signals();
+}
+
+void ChildGroup::take_output(Pipe& pipe) {
+  char buffer[65536];
+  const ssize_t n = read(pipe.fd.get(), buffer, sizeof buffer);
+  if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  std::string text(buffer, static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  if (n <= 0) {
+    pipe.fd.reset();
+    if (!pipe.partial.empty()) text = "\n";
+  }
+  if (rewrite_) {
+    pipe.partial += text;
+    text.clear();
+    for (std::size_t end; (end = pipe.partial.find('\n')) != std::string::npos;) {
+      text += rewrite_(std::string_view(pipe.partial).substr(0, end)) + "\n";
+      pipe.partial.erase(0, end + 1);
+    }
+  }
+  base::write_all(pipe.target, text);
+  if (!pipe.keep_tail) return;
+  std::string& tail = outcome_.last_errors;
+  tail += text;
+  if (tail.size() > kTail) tail.erase(0, tail.size() - kTail);
 }
 
 void ChildGroup::take_signals() {

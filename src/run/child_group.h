@@ -49,6 +49,7 @@ class ChildGroup {
   void reap();
   bool open_pipes() const;
   void pump(int timeout_ms);
+  void take_output(Pipe& pipe);
   void signal_all(int number) const;
 
   base::UniqueFd signals_;

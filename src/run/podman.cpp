@@ -113,9 +113,9 @@ std::string container_name(const InstanceSpec& spec) {
 
 std::vector<std::string> podman_command(const InstanceSpec& spec, const std::string& init_program) {
   std::vector<std::string> words =
-      podman({"run", "--rm", "--name", container_name(spec), "--pull", "never", "--network", "host",
-              "--security-opt", "no-new-privileges", "--cap-drop", "all", "--ulimit",
-              limit("nofile", RLIMIT_NOFILE), "--ulimit", limit("nproc", RLIMIT_NPROC),
+      podman({"run", "--rm", "--replace", "--name", container_name(spec), "--pull", "never",
+              "--network", "host", "--security-opt", "no-new-privileges", "--cap-drop", "all",
+              "--ulimit", limit("nofile", RLIMIT_NOFILE), "--ulimit", limit("nproc", RLIMIT_NPROC),
               "--log-driver", "none"});
   if (!spec.hostname.empty()) {
     words.insert(words.end(), {"--uts", "private", "--hostname", spec.hostname});
