@@ -35,6 +35,31 @@ std::string instance_type(const Json& answer) {
   return resources != nullptr ? base::string_or(*resources, "InstanceType") : "";
 }
 
+// "running", "ended 1"; what the region says of the instance, else the job's own state.
+std::string state_of(const Json& answer, const std::string& host) {
+  const auto* own = base::find(answer, "Meridian");
+  if (own != nullptr)
+    for (const auto& instance : array_of(*own, "Instances")) {
+      if (base::string_or(instance, "Host") != host) continue;
+      const auto* code = base::find(instance, "ExitCode");
+      return base::string_or(instance, "Phase") +
+             (code != nullptr ? " " + base::to_text(*code) : "");
+    }
+  return base::to_lower(base::string_or(answer, "SecondaryStatus"));
+}
+
+// "3/40 files, 1.5 MiB of 9.8 MiB" while channels are staged, else nothing.
+std::string staging_text(const Json& answer) {
+  const auto* staging = base::find_path(answer, "Meridian.Staging");
+  if (staging == nullptr || base::find(*staging, "FilesTotal") == nullptr) return "";
+  const auto bytes = [&](std::string_view member) {
+    return base::format_bytes(static_cast<std::uint64_t>(base::int_or(*staging, member, 0)));
+  };
+  return std::to_string(base::int_or(*staging, "FilesDone", 0)) + "/" +
+         std::to_string(base::int_or(*staging, "FilesTotal", 0)) + " files, " + bytes("BytesDone") +
+         " of " + bytes("BytesTotal");
+}
+
 std::string padded(std::string text, int width) {
   text.append(static_cast<std::size_t>(std::max(0, width - columns(text))), ' ');
   return text;
@@ -163,8 +188,8 @@ std::string JobView::metrics_of(const std::string& host) const {
 std::vector<std::string> JobView::block(const Console& console, base::Timestamp now) const {
   if (status().empty()) return {console.paint(Colour::bold, job_)};
   const auto& transitions = array_of(*answer_, "SecondaryStatusTransitions");
-  const auto message =
-      transitions.empty() ? "" : base::string_or(transitions.back(), "StatusMessage");
+  auto message = transitions.empty() ? "" : base::string_or(transitions.back(), "StatusMessage");
+  if (const auto staging = staging_text(*answer_); !staging.empty()) message += ": " + staging;
   const auto secondary = base::string_or(*answer_, "SecondaryStatus");
   std::vector<std::string> lines;
   lines.push_back(console.paint(Colour::dim, std::string(8, '-')));
@@ -174,10 +199,8 @@ std::vector<std::string> JobView::block(const Console& console, base::Timestamp 
   constexpr std::size_t most = 16;
   const auto all = hosts();
   for (std::size_t at = 0; at < all.size() && at < most; ++at) {
-    const bool talks = last_.contains(all[at]);
-    lines.push_back("  " + padded(all[at], 8) + " " +
-                    padded(talks ? "running" : base::to_lower(secondary), 12) + " " +
-                    metrics_of(all[at]));
+    lines.push_back("  " + padded(all[at], 8) + " " + padded(state_of(*answer_, all[at]), 12) +
+                    " " + metrics_of(all[at]));
   }
   if (all.size() > most) lines.push_back("  … and " + std::to_string(all.size() - most) + " more");
   return lines;

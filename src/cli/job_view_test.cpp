@@ -65,6 +65,19 @@ TEST_F(JobViewTest, TheBlockShowsEachInstanceWithItsLastMetrics) {
   expect_golden("block.txt", text_of(view.block(plain, {1'700'000'008'000})));
 }
 
+TEST_F(JobViewTest, TheBlockShowsWhatTheRegionSaysOfInstancesAndStaging) {
+  auto answer = running();
+  answer.as_object()["Meridian"] = *base::parse_json(R"json({
+    "Instances": [{"Host": "algo-1", "Phase": "running"},
+                  {"Host": "algo-2", "Phase": "ended", "ExitCode": 3}],
+    "Staging": {"FilesDone": 3, "FilesTotal": 40, "BytesDone": 1572864, "BytesTotal": 2097152}})json");
+  view.describe(answer);
+  const auto text = text_of(view.block(plain, {1'700'000'008'000}));
+  EXPECT_THAT(text, testing::HasSubstr("Training in progress: 3/40 files, 1.5 MiB of 2.0 MiB"));
+  EXPECT_THAT(text, testing::HasSubstr("algo-1   running"));
+  EXPECT_THAT(text, testing::HasSubstr("algo-2   ended 3"));
+}
+
 TEST_F(JobViewTest, TheSummaryHasMetricsArtifactTimesAndCost) {
   view.describe(completed());
   EXPECT_TRUE(view.terminal());
