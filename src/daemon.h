@@ -1,4 +1,5 @@
-// The daemon: every part of an installation, built in dependency order, and its faces on the network.
+// The daemon: every part of an installation, built in dependency order, and its faces on the
+// network.
 //
 //   Daemon daemon({.data = "/home/me/.meridian", .port = 8470});
 //   daemon.wait(stop);   // serves until asked to stop

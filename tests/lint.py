@@ -64,6 +64,12 @@ def check_spdx():
             problems.append(f"licence: {path.relative_to(ROOT)} has no SPDX line")
 
 
+def check_named_files():
+    for name in set(re.findall(r"`((?:[a-z0-9_]+/)+[a-z0-9_]+\.(?:h|cpp|py|md))`", (ROOT / "ARCHITECTURE.md").read_text())):
+        if not (ROOT / name).is_file() and not (ROOT / "src" / name).is_file():
+            problems.append(f"docs: ARCHITECTURE.md names {name}, which is not there")
+
+
 def check_shell():
     scripts = [str(p) for p in tracked("dev", ".ci/run", "*.sh")]
     done = subprocess.run(["shellcheck", "-S", "warning", *scripts], cwd=ROOT, text=True, capture_output=True)
@@ -96,7 +102,7 @@ def print_sizes():
 
 
 def main():
-    for check in (check_format, check_includes, check_spdx, check_shell):
+    for check in (check_format, check_includes, check_spdx, check_named_files, check_shell):
         check()
     print_sizes()
     for problem in problems:
