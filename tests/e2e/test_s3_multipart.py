@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import base64
+import concurrent.futures
 import hashlib
 import http.client
 import io
@@ -157,6 +158,29 @@ class Multipart(S3Case):
         self.s3.delete_object(Bucket=self.bucket, Key="k")
         client.complete_multipart_upload(**arguments)
         self.assertEqual(self.read("k"), b"new")
+
+    def test_a_large_object_goes_up_and_comes_down_by_ranges(self):
+        """5 GiB in `./dev soak s3`, a twentieth of it otherwise."""
+        part_size = 16 * MB
+        count = 320 if os.environ.get("MERIDIAN_SOAK") else 16
+        block = os.urandom(MB)
+
+        def bytes_of(number):  # of one part: different in each MiB, and not kept
+            return b"".join(b"%08d" % (number * 16 + i) + block[8:] for i in range(16))
+        upload = self.start("large")
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            etags = list(pool.map(lambda n: self.part(upload, n, bytes_of(n), key="large")["ETag"], range(1, count + 1)))
+        self.complete(upload, list(enumerate(etags, 1)), key="large")
+        size = self.s3.head_object(Bucket=self.bucket, Key="large")["ContentLength"]
+        self.assertEqual(size, count * part_size)
+
+        def check(number):  # ranges that lie across the parts' borders
+            first = (number - 1) * part_size + part_size // 2
+            expected = (bytes_of(number) + bytes_of(number + 1))[part_size // 2:][:part_size]
+            return self.read("large", Range=f"bytes={first}-{first + part_size - 1}") == expected
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            self.assertTrue(all(pool.map(check, range(1, count))))
+        self.assertEqual(self.read("large", Range="bytes=-100"), bytes_of(count)[-100:])
 
 
 if __name__ == "__main__":
