@@ -225,6 +225,51 @@ TEST_F(Channel, AnObjectThatIsReplacedWhileItIsReadIsNotMixed) {
   EXPECT_FALSE(std::filesystem::exists(target_ / "big"));
 }
 
+// Gives a part and then loses its connection.
+class Breaking final : public net::BodyReader {
+ public:
+  std::size_t read(char* buffer, std::size_t size) override {
+    if (std::exchange(given_, true)) throw base::Error(base::Code::unavailable, "connection lost");
+    std::fill_n(buffer, std::min<std::size_t>(size, 3), 'n');
+    return 3;
+  }
+  std::optional<std::uint64_t> length() const override { return 7; }
+
+ private:
+  bool given_ = false;
+};
+
+class BreakingRemote final : public Objects {
+ public:
+  ObjectPage list(const std::string&, const std::string&, const std::string&,
+                  std::size_t) override {
+    return {};
+  }
+  std::optional<ObjectInfo> find(const std::string&, const std::string&) override { return {}; }
+  std::unique_ptr<net::BodyReader> open(const std::string&, const std::string&, std::uint64_t,
+                                        std::optional<std::uint64_t>) override {
+    return std::make_unique<Breaking>();
+  }
+  std::optional<std::filesystem::path> find_file(const std::string&, const std::string&) override {
+    return std::nullopt;
+  }
+  void put_file(const std::string&, const std::string&, const std::filesystem::path&,
+                std::stop_token) override {}
+  void put_bytes(const std::string&, const std::string&, std::string_view) override {}
+  void remove(const std::string&, const std::string&) override {}
+};
+
+TEST_F(Channel, ADownloadThatFailsKeepsTheFileThatIsThere) {
+  base::make_directories(target_);
+  base::write_file(target_ / "a", "from before");
+  BreakingRemote remote;
+  const std::vector<ChannelObject> channel{{"data", {.key = "p/a", .size = 7}, "a"}};
+  message_of([&] { stage(remote, channel, target_, Decompress::none, {}, {}); },
+             base::Code::unavailable);
+  EXPECT_EQ(staged("a"), "from before");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(target_), {}), 1);
+}
+
 TEST_F(Channel, ASecondCallCompletesTheFirst) {
   for (int i = 0; i < 5; ++i) put("p/" + std::to_string(i), std::to_string(i));
   Remote remote(own_.store);
