@@ -43,7 +43,7 @@ def main():
             name = f"{part}-{shard:05d}-of-{shards:05d}"
             with open(arguments.directory / name, "wb") as file:
                 for row in chosen[shard::shards]:
-                    pixels = (row[:64].reshape(8, 8).astype(numpy.uint16) * 255 // 16)
+                    pixels = (row[1:].reshape(8, 8).astype(numpy.uint16) * 255 // 16)
                     pixels = numpy.kron(pixels.astype(numpy.uint8),
                                         numpy.ones((arguments.size // 8,) * 2, numpy.uint8))
                     pixels = numpy.repeat(pixels[:, :, None], 3, axis=2)
@@ -51,7 +51,7 @@ def main():
                         "image/encoded": [encode(pixels, arguments.format)],
                         "image/format": [arguments.format.upper().encode()],
                         "image/height": [arguments.size], "image/width": [arguments.size],
-                        "image/class/label": [int(row[64]) + 1]}))
+                        "image/class/label": [int(row[0]) + 1]}))
         print(f"{part}: {len(chosen)} images in {shards} shard{'s' if shards > 1 else ''}")
 
 

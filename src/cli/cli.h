@@ -6,7 +6,7 @@
 //
 // The commands are a client like any other: they find the installation by DATA/run.json and
 // DATA/credentials, and speak its AWS face with signed requests. Results go to stdout, progress and
-// errors to stderr. Exit status: 0 good, 1 the command or the job failed, 2 wrong usage, 130
+// errors to stderr. Exit status: 0 good, 1 the command or the job failed, 2 unknown words, 130
 // detached by Ctrl-C.
 //
 // SPDX-License-Identifier: Apache-2.0
