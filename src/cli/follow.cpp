@@ -36,10 +36,6 @@ bool look(Context& context, const std::string& job, JobView& view, LogReader& re
   return ended;
 }
 
-bool may_pass(const base::Error& error) {
-  return error.retryable() || error.code() == base::Code::unavailable;
-}
-
 // The daemon does not answer: it may be restarting, perhaps on another port, and is looked for
 // anew. Gives up by throwing `error` once it has not answered since long ago.
 void reconnect(Context& context, const base::Error& error, base::Ticks answered) {
