@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "region/training/beneath.h"
 #include "region/training/controller.h"
 #include "region/training/failure.h"
@@ -254,6 +255,10 @@ void Controller::finish(JobRecord& record, const JobSpec& spec, Cause cause, Mem
   if (!core_.records.save(record, std::move(lease))) return;
   core_.parts.activities.forget(work);
   core_.wake_waiting();
+  base::metrics()
+      .counter("meridian_training_jobs_total", "Training jobs that ended",
+               {{"region", core_.settings.region}, {"status", record.secondary}})
+      .add();
   base::log_info(
       "training job ended",
       {{"job", record.name}, {"status", record.status}, {"reason", record.failure_reason}});

@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <thread>
 
+#include "base/metrics.h"
 #include "region/training/fixture.h"
 #include "run/log_file.h"
 
@@ -51,6 +52,8 @@ TEST_F(RegionTest, AJobRunsFromCreationToItsModel) {
   EXPECT_FALSE(objects_.find("out", "results/j/output/output.tar.gz"));
   EXPECT_EQ(base::int_or(done, "BillableTimeInSeconds", 0), 90);
   EXPECT_EQ(base::int_or(done, "TrainingTimeInSeconds", 0), 90);
+  EXPECT_THAT(base::metrics().page(),
+              HasSubstr(R"(meridian_training_jobs_total{region="us-west-2",status="Completed"})"));
   EXPECT_FALSE(capacity_.find("training/j"));
   EXPECT_TRUE(std::filesystem::is_empty(directory_.path() / "jobs"));
 }
