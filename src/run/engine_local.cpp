@@ -261,14 +261,22 @@ class LocalEngine final : public Engine {
     (void)!write(wake_.get(), &one, sizeof one);
   }
 
+  std::vector<std::pair<std::string, Watched>> living() const {
+    std::vector<std::pair<std::string, Watched>> out;
+    auto instances =
+        instances_.lock();  // named: a loop over a temporary guard would not be guarded
+    for (const auto& [id, instance] : *instances) {
+      if (!instance.ended) out.emplace_back(id, instance);
+    }
+    return out;
+  }
+
   // The one poller: an instance's process handle or conversation becomes readable.
   void watch(std::stop_token stop) {
     while (!stop.stop_requested()) {
+      const std::vector<std::pair<std::string, Watched>> watched = living();
       std::vector<pollfd> ready{{wake_.get(), POLLIN, 0}};
-      std::vector<std::pair<std::string, Watched>> watched;
-      for (const auto& [id, instance] : *instances_.lock()) {
-        if (instance.ended) continue;
-        watched.emplace_back(id, instance);
+      for (const auto& [id, instance] : watched) {
         ready.push_back({instance.process->get(), POLLIN, 0});
         ready.push_back({instance.events ? instance.events->get() : -1, POLLIN, 0});
       }

@@ -109,7 +109,8 @@ void FakeEngine::set_usage(const std::string& id, Usage usage) {
 
 std::vector<std::string> FakeEngine::ids() const {
   std::vector<std::string> out;
-  for (const auto& [id, instance] : state_.lock()->instances) out.push_back(id);
+  auto state = state_.lock();
+  for (const auto& [id, instance] : state->instances) out.push_back(id);
   return out;
 }
 
