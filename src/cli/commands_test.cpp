@@ -212,6 +212,17 @@ TEST_F(CommandsTest, TheVersionIsThatOfTheProgram) {
 
 TEST_F(CommandsTest, AMissingJobIsTheRegionsError) {
   EXPECT_THROW(run({"describe", "nope"}), aws::ApiError);
+  EXPECT_THROW(run({"logs", "-f", "nope"}), aws::ApiError);
+}
+
+TEST_F(CommandsTest, AnErrorWhileFollowingKeepsItsCode) {
+  region.answer("DescribeTrainingJob", kJob);  // the log service does not know the operation
+  try {
+    run({"logs", "-f", "digits"});
+    FAIL();
+  } catch (const aws::ApiError& error) {
+    EXPECT_EQ(error.aws_code(), "ValidationException");
+  }
 }
 
 }  // namespace

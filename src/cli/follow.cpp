@@ -37,13 +37,14 @@ bool look(Context& context, const std::string& job, JobView& view, LogReader& re
 }
 
 // The daemon does not answer: it may be restarting, perhaps on another port, and is looked for
-// anew. Gives up by throwing `error` once it has not answered since long ago.
-void reconnect(Context& context, const base::Error& error, base::Ticks answered) {
+// anew. False: the error is another one, or it has not answered since long ago.
+bool reconnect(Context& context, const base::Error& error, base::Ticks answered) {
   const bool may_pass = error.retryable() || error.code() == base::Code::unavailable;
-  if (!may_pass || context.clock.ticks() - answered > kPatience) throw error;
+  if (!may_pass || context.clock.ticks() - answered > kPatience) return false;
   context.console.draw(
       {"The daemon does not answer; the training goes on. Looking for it again …"});
   context.found.reset();
+  return true;
 }
 
 int detach(Context& context, const std::string& job) {
@@ -97,7 +98,7 @@ int follow_job(Context& context, const std::string& job,
       answered = context.clock.ticks();
       console.draw(view.block(console, context.clock.now()));
     } catch (const base::Error& error) {  // a restart of the daemon ends no training
-      reconnect(context, error, answered);
+      if (!reconnect(context, error, answered)) throw;
     }
     if (!interrupt.wait(base::Duration(300))) return detach(context, job);
   }
