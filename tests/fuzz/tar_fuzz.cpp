@@ -18,18 +18,18 @@ using namespace meridian;
 namespace {
 
 // In memory: the search makes many thousand directories a second.
-std::filesystem::path room() {
-  static const std::filesystem::path made = [] {
+struct Room {
+  Room() {
     std::string name =
         ::access("/dev/shm", W_OK) == 0 ? "/dev/shm/tar_fuzz-XXXXXX" : "/tmp/tar_fuzz-XXXXXX";
     if (!::mkdtemp(name.data())) std::abort();
-    base::make_directories(name + "/outer");
-    base::write_file(name + "/outer/victim", "safe");
-    std::atexit([] { base::remove_tree(room()); });
-    return std::filesystem::path(name);
-  }();
-  return made;
-}
+    path = name;
+    base::make_directories(path / "outer");
+    base::write_file(path / "outer/victim", "safe");
+  }
+  ~Room() { base::remove_tree(path); }
+  std::filesystem::path path;
+};
 
 void check_outside(const std::filesystem::path& outer) {
   int entries = 0;
@@ -54,7 +54,8 @@ void check_inside(const std::filesystem::path& out) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto outer = room() / "outer", out = outer / "out";
+  static const Room room;
+  const auto outer = room.path / "outer", out = outer / "out";
   net::StringBody body(std::string(reinterpret_cast<const char*>(data), size));
   try {
     s3::extract_archive(body, out);
