@@ -219,7 +219,9 @@ class LocalEngine final : public Engine {
     const auto spec = parse_instance_spec(base::read_file_if_exists(directory / "spec.json"));
     if (!spec || spec->gang_directory.empty()) return;
     std::error_code ignored;
-    fs::remove(spec->gang_directory / "members" / (spec->hostname + ".sock"), ignored);
+    for (const std::string& name : {spec->hostname + ".sock", ready_mark(spec->hostname)}) {
+      fs::remove(spec->gang_directory / "members" / name, ignored);
+    }
     remove_empty_gang_directories(spec->gang_directory);
   }
 

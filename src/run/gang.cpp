@@ -63,8 +63,10 @@ void make_gang_directories(const fs::path& directory) {
   base::make_directories(directory / "members", 0755);
 }
 
+std::string ready_mark(const std::string& host) { return host + ".ready"; }
+
 void remove_empty_gang_directories(const fs::path& directory) {
-  rmdir((directory / "members").c_str());  // fails, as it should, while it has sockets
+  rmdir((directory / "members").c_str());
   rmdir(directory.c_str());
 }
 

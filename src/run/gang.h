@@ -27,7 +27,9 @@ struct GangMembership {
 };
 
 void make_gang_directories(const std::filesystem::path& directory);
-// Once the gang's last instance without a holder has ended; otherwise the holder removes them.
+// File in members/ that says: this host's program is set up. It stays when the host ends.
+std::string ready_mark(const std::string& host);
+// Fails, as it should, while an instance of the gang has not been forgotten.
 void remove_empty_gang_directories(const std::filesystem::path& directory);
 
 // Starts the holder when there is none. Error(unavailable) when the kernel refuses the namespace.

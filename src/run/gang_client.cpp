@@ -5,10 +5,12 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "base/error.h"
 #include "base/strings.h"
+#include "run/gang.h"
 #include "run/launcher.h"
 #include "run/message.h"
 
@@ -25,11 +27,17 @@ base::UniqueFd connect_to_host(const std::string& host, base::Duration patience)
   return connect_to(kGangDirectory, host + ".sock", patience);
 }
 
+// Also once the host has ended: a program that is through was there.
 bool is_ready(const std::string& host) {
-  const base::UniqueFd socket = connect_to_host(host, kAnswerPatience);
-  if (!socket || !send_message(socket.get(), {{"op", "hello"}})) return false;
-  const auto answer = receive_message(socket.get());
-  return answer && base::bool_or(answer->body, "ready", false);
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::path(kGangDirectory) / ready_mark(host), ignored);
+}
+
+// In order, that is: a supervisor takes its socket away; one that was killed leaves it.
+bool has_ended(const std::string& host) {
+  std::error_code ignored;
+  return is_ready(host) && !std::filesystem::exists(
+                               std::filesystem::path(kGangDirectory) / (host + ".sock"), ignored);
 }
 
 [[noreturn]] void too_late(const std::vector<std::string>& missing, base::Duration patience) {
@@ -85,8 +93,8 @@ void wait_for_hosts(const std::vector<std::string>& hosts, base::Duration patien
 
 bool wait_for_end_of(const std::string& host) {
   const base::UniqueFd socket = connect_to_host(host, kForEver);
-  return socket && send_message(socket.get(), {{"op", "wait"}}) &&
-         receive_message(socket.get()).has_value();
+  if (!socket) return has_ended(host);
+  return send_message(socket.get(), {{"op", "wait"}}) && receive_message(socket.get()).has_value();
 }
 
 int run_remote_shell(const std::vector<std::string>& arguments) {

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <set>
 
+#include "base/file.h"
+#include "run/gang.h"
 #include "run/message.h"
 #include "run/view.h"
 
@@ -96,6 +98,7 @@ bool RequestServer::serve_client(Client& client) {
                     {"ready", ready_}});
   } else if (op == "ready") {
     ready_ = true;
+    base::write_file(spec_.gang_directory / "members" / ready_mark(spec_.hostname), "");
     answer(client, {});
   } else if (op == "watch") {
     client.watching = true;

@@ -143,6 +143,14 @@ TEST_F(Scripts, AMissingHostIsNamedAfterABoundedWait) {
   EXPECT_THAT(failure("algo-1"), HasSubstr("host algo-2 did not come up"));
 }
 
+TEST_F(Scripts, AHostThatIsThroughAlreadyWasThere) {
+  write_code("train.py", "");
+  // An empty script: some of the hosts are gone before others look for them.
+  for (const auto& status : run_gang(gang(6, {{"sagemaker_program", "train.py"}}))) {
+    EXPECT_EQ(status.exit->code, 0);
+  }
+}
+
 TEST_F(Scripts, TorchRanksSeeTheWholeWorld) {
   write_code("train.py",
              "import os; print('rank', *(os.environ[k] for k in "

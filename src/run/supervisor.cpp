@@ -121,7 +121,6 @@ class Supervisor final : public RequestServer::Handler {
     if (forwarder_ > 0) ::kill(forwarder_, SIGKILL);
     if (!spec_.image.empty()) remove_container(spec_);
     requests_->close_gang_socket();
-    if (!gang_hold_) remove_empty_gang_directories(spec_.gang_directory);
     std::error_code ignored;
     fs::remove_all(spec_.directory / "scratch", ignored);
   }
