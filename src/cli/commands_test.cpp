@@ -106,7 +106,7 @@ constexpr char kJob[] = R"({
     {"Status": "Starting", "StartTime": 1700000000.0, "EndTime": 1700000001.0,
      "StatusMessage": "Preparing"},
     {"Status": "Completed", "StartTime": 1700000012.5, "StatusMessage": "Training job completed"}],
-  "Meridian": {"Program": {"Explanation": "the given entry point"}, "Warnings": ["a note"]}})";
+  "Meridian": {"Program": {"explanation": "the given entry point"}, "Warnings": ["a note"]}})";
 
 TEST_F(CommandsTest, GetPagesThroughTheListAndPrintsATable) {
   region.answer("ListTrainingJobs", R"({"NextToken":"t","TrainingJobSummaries":[

@@ -104,7 +104,7 @@ void print_job(std::ostream& out, const Json& job) {
                            base::string_or(job, "SecondaryStatus") + ")");
   sheet.line("Failure reason", base::string_or(job, "FailureReason"));
   sheet.line("Image", text_at(job, "AlgorithmSpecification.TrainingImage"));
-  sheet.line("Runs", text_at(job, "Meridian.Program.Explanation"));
+  sheet.line("Runs", text_at(job, "Meridian.Program.explanation"));
   sheet.line("Instances",
              std::to_string(instance_count(job)) + " × " +
                  text_at(job, "ResourceConfig.InstanceType") +
