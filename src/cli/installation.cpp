@@ -33,7 +33,7 @@ std::optional<Installation> from_environment(const std::filesystem::path& data,
 
 Installation from_run_file(const std::filesystem::path& data, const RunFile& run) {
   Installation found{.data = data};
-  found.endpoint = "http://127.0.0.1:" + std::to_string(run.ports.at("aws"));
+  found.endpoint = endpoint_of(run);
   found.regions = run.regions;
   found.account = run.account;
   const auto file = data / "credentials";
@@ -107,7 +107,16 @@ base::Result<RunFile> parse_run_file(std::string_view json) {
   if (run.ports["aws"] == 0) return base::ParseError{"no port in it"};
   run.regions = strings_of(base::find(*value, "regions"));
   run.account = base::string_or(*value, "account");
+  if (const auto listen = base::string_or(*value, "listen"); !listen.empty()) run.listen = listen;
+  run.secure = base::bool_or(*value, "secure", false);
   return run;
+}
+
+std::string endpoint_of(const RunFile& run) {
+  auto host = run.listen;
+  if (host == "0.0.0.0" || host == "::") host = "127.0.0.1";  // every address, so this one too
+  if (host.find(':') != std::string::npos) host = "[" + host + "]";
+  return (run.secure ? "https://" : "http://") + host + ":" + std::to_string(run.ports.at("aws"));
 }
 
 std::optional<RunFile> find_run_file(const std::filesystem::path& data) {

@@ -30,12 +30,16 @@ std::filesystem::path data_directory(const std::string& option, const Environmen
 // DATA/run.json.
 struct RunFile {
   int pid = 0;
-  std::map<std::string, std::uint16_t> ports;  // aws, kube, admin
+  std::map<std::string, std::uint16_t> ports;  // aws, admin
   std::vector<std::string> regions;            // the first is the default
   std::string account;
+  std::string listen = "127.0.0.1";  // the address that the AWS face is bound to
+  bool secure = false;               // it speaks TLS
 };
 base::Result<RunFile> parse_run_file(std::string_view json);
 std::optional<RunFile> find_run_file(const std::filesystem::path& data);
+// Where a client on this machine reaches the AWS face, like http://127.0.0.1:8470.
+std::string endpoint_of(const RunFile& run);
 // Whether the process that wrote it is there and is a meridian.
 bool is_running(const RunFile& run);
 

@@ -62,6 +62,18 @@ TEST(RunFile, GivesPortsAndRegions) {
   EXPECT_FALSE(parse_run_file("half"));
 }
 
+TEST(RunFile, TheEndpointIsWhereTheDaemonListens) {
+  const auto endpoint = [](const std::string& members) {
+    auto run = parse_run_file(R"({"pid":5,"port":8470)" + members + "}");
+    return run ? endpoint_of(*run) : run.error().text();
+  };
+  EXPECT_EQ(endpoint(""), "http://127.0.0.1:8470");  // of an older daemon
+  EXPECT_EQ(endpoint(R"(,"listen":"0.0.0.0","secure":true)"), "https://127.0.0.1:8470");
+  EXPECT_EQ(endpoint(R"(,"listen":"::","secure":true)"), "https://127.0.0.1:8470");
+  EXPECT_EQ(endpoint(R"(,"listen":"10.0.0.7","secure":true)"), "https://10.0.0.7:8470");
+  EXPECT_EQ(endpoint(R"(,"listen":"::1","secure":false)"), "http://[::1]:8470");
+}
+
 TEST(Installation, AProcessThatIsNoMeridianIsNotTaken) {
   const base::TempDir data;
   base::write_file(data.path() / "run.json", R"({"pid":1,"port":8470,"regions":["us-west-2"]})");
