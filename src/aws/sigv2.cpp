@@ -66,11 +66,13 @@ std::string amz_headers(const net::Request& request, const Pairs& query) {
   return out;
 }
 
-std::string signed_query(const Pairs& query) {
+std::string signed_query(const Pairs& query, std::string_view also) {
   Pairs kept;
   for (const auto& pair : query) {
     const auto& all = signed_parameters;
-    if (std::find(all.begin(), all.end(), pair.first) != all.end()) kept.push_back(pair);
+    if (pair.first == also || std::find(all.begin(), all.end(), pair.first) != all.end()) {
+      kept.push_back(pair);
+    }
   }
   std::sort(kept.begin(), kept.end());
   std::string out;
@@ -106,18 +108,33 @@ std::string resource_of(const net::Request& request) {
   return "/" + std::string(host.substr(0, host.size() - local.size())) + request.path;
 }
 
+// What a client may have signed for this request. Of a bucket, botocore signs "/bucket/" where it
+// sends "/bucket", but "/bucket?list-type=2" for that listing, although list-type is no
+// sub-resource.
+std::vector<std::string> signed_resources(const net::Request& request, const Pairs& query) {
+  const std::string path = resource_of(request);
+  std::vector<std::string> forms{path + signed_query(query, ""),
+                                 path + signed_query(query, "list-type")};
+  if (path.rfind('/') == 0) forms.push_back(path + "/" + signed_query(query, ""));
+  return forms;
+}
+
 }  // namespace
 
 void verify_v2(Verification& out, const AuthClaim& claim, const net::Request& request,
                std::string_view secret) {
   const auto query = net::parse_query(request.query);
   out.payload = PayloadForm::unsigned_payload;
-  out.string_to_sign = request.method + "\n" + header_or_parameter(request, query, "content-md5") +
-                       "\n" + header_or_parameter(request, query, "content-type") + "\n" +
-                       std::to_string(claim.expires_seconds) + "\n" + amz_headers(request, query) +
-                       resource_of(request) + signed_query(query);
-  const std::string expected = base::base64(base::hmac_sha1(secret, out.string_to_sign));
-  if (base::equal_in_constant_time(expected, claim.signature)) out.verdict = Verdict::good;
+  const std::string head =
+      request.method + "\n" + header_or_parameter(request, query, "content-md5") + "\n" +
+      header_or_parameter(request, query, "content-type") + "\n" +
+      std::to_string(claim.expires_seconds) + "\n" + amz_headers(request, query);
+  const auto resources = signed_resources(request, query);
+  out.string_to_sign = head + resources.front();
+  for (const std::string& resource : resources) {
+    const std::string expected = base::base64(base::hmac_sha1(secret, head + resource));
+    if (base::equal_in_constant_time(expected, claim.signature)) out.verdict = Verdict::good;
+  }
 }
 
 }  // namespace meridian::aws

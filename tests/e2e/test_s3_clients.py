@@ -79,6 +79,9 @@ class Clients(S3Case):
             self.assertEqual(self.fetch("PUT", put, b"presigned")[0], 200)
             get = client.generate_presigned_url("get_object", Params=where, ExpiresIn=60)
             self.assertEqual(self.fetch("GET", get), (200, b"presigned"))
+            for listing in ("list_objects", "list_objects_v2"):
+                url = client.generate_presigned_url(listing, Params={"Bucket": where["Bucket"]}, ExpiresIn=60)
+                self.assertEqual(self.fetch("GET", url)[0], 200, listing)
             self.assertEqual(self.fetch("GET", get.replace("dir", "rid"))[0], 403)
             gone = client.generate_presigned_url("get_object", Params=where, ExpiresIn=1)
             time.sleep(2.1)
