@@ -23,7 +23,7 @@ namespace meridian::cli {
 // What `meridian up` was asked for.
 struct UpOptions {
   std::filesystem::path data;
-  std::uint16_t port = 8470;  // N: AWS face, N+1: Kubernetes face, N+2: admin; 0 = any free
+  std::uint16_t port = 8470;  // N: AWS face, N+2: admin; 0 = any free
   std::string listen = "127.0.0.1";
   std::vector<std::string> regions;  // empty: config.yaml, else us-west-2
   bool detach = false;

@@ -205,6 +205,12 @@ TEST_F(CommandsTest, KeysAreListedWithoutSecrets) {
             "AKIA1       alice  viewer  2023-11-14T22:13:20Z\n");
 }
 
+TEST_F(CommandsTest, UpNamesOnlyThePortsThatAreServed) {
+  EXPECT_EQ(run({"up", "--help"}), 0);
+  EXPECT_THAT(err.str(), HasSubstr("N: AWS face, N+2: health and metrics"));
+  EXPECT_THAT(err.str(), testing::Not(HasSubstr("Kubernetes")));
+}
+
 TEST_F(CommandsTest, TheVersionIsThatOfTheProgram) {
   EXPECT_EQ(run({"version"}), 0);
   EXPECT_EQ(out.str(), "meridian 1.2.3\n");

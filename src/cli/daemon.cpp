@@ -156,7 +156,7 @@ void add_daemon_commands(Command root, Context& context) {
   auto flags = std::make_shared<UpFlags>();
   auto starting = root.add("up", "Start everything on this machine",
                            "meridian up --detach --regions us-west-2,eu-central-1");
-  starting.option("--port", flags->port, "AWS face; +1 Kubernetes, +2 admin; 0 = any free ones");
+  starting.option("--port", flags->port, "N: AWS face, N+2: health and metrics; 0 = any free ones");
   starting.option("--listen", flags->up.listen, "address to listen on");
   starting.option("--regions", flags->regions,
                   "names, separated by commas; the first is the default");
