@@ -3,7 +3,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/doctor.h"
 
-#include <fcntl.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -109,10 +108,6 @@ void look_at_machine(Facts& facts) {
   facts.mpirun = !output_of("command -v mpirun").empty();
   facts.mpi4py = ask(facts.system_python + " -c 'import mpi4py'").status == 0;
   facts.podman = !output_of("command -v podman").empty();
-  facts.fuse_device = fs::exists("/dev/fuse", ignored);
-  const int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
-  facts.fuse_opens = fuse >= 0;
-  if (fuse >= 0) close(fuse);
 }
 
 base::Json to_json(const std::vector<Finding>& findings) {

@@ -27,7 +27,6 @@ struct Facts {
   bool cgroups_writable = false;
   std::string system_python = "/usr/bin/python3", torch_version;
   bool mpirun = false, mpi4py = false, podman = false, outward_network = false;
-  bool fuse_device = false, fuse_opens = false;
 };
 
 enum class Level { good, note, bad };

@@ -31,7 +31,7 @@ Facts healthy() {
   facts.cgroups = Facts::Cgroups::v2;
   facts.cgroups_writable = facts.outward_network = true;
   facts.torch_version = "1.13.0";
-  facts.mpirun = facts.mpi4py = facts.podman = facts.fuse_device = facts.fuse_opens = true;
+  facts.mpirun = facts.mpi4py = facts.podman = true;
   return facts;
 }
 
@@ -79,12 +79,17 @@ TEST(Doctor, AClientThatWouldMissTheEndpointIsNamed) {
 TEST(Doctor, MissingProgramsComeWithTheirPackage) {
   auto facts = healthy();
   facts.torch_version = "";
-  facts.mpirun = facts.podman = facts.fuse_opens = false;
+  facts.mpirun = facts.podman = false;
   const auto findings = judge(facts);
   EXPECT_THAT(findings, Contains(note("torch", "apt-get install python3-torch")));
   EXPECT_THAT(findings, Contains(note("mpirun", "apt-get install openmpi-bin")));
   EXPECT_THAT(findings, Contains(note("podman", "apt-get install podman")));
-  EXPECT_THAT(findings, Contains(note("/dev/fuse", "chmod 666 /dev/fuse")));
+}
+
+TEST(Doctor, FastFileIsToldAsWhatItIs) {
+  EXPECT_THAT(
+      judge(healthy()),
+      Contains(Field(&Finding::what, HasSubstr("FastFile channels are staged completely"))));
 }
 
 TEST(Doctor, KnowsWhichVersionsReadTheEndpoint) {
