@@ -53,7 +53,6 @@ def check_includes():
             if not found:
                 continue
             target = "/".join(found[1].split("/")[:-1]) or "."
-            # A test may use whatever its folder's dependencies may use, and the network under them.
             if target != here and target not in allowed[here]:
                 problems.append(f"includes: {path.relative_to(ROOT)}:{number}: {here} may not include {target}")
 
