@@ -33,7 +33,7 @@ def raw(data):
                        SM_CHANNEL_VALIDATION=f"{data}/validation", SM_MODEL_DIR=scratch, OMP_NUM_THREADS="1")
             ranks.append(subprocess.Popen(
                 ["/usr/bin/python3", str(EXAMPLE / "train.py"), "--batch-size", "16", "--epochs", str(EPOCHS),
-                 "--lr", "0.004", "--checkpoints", scratch],
+                 "--lr", "0.004", "--checkpoint-dir", f"{scratch}/checkpoints"],
                 env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
         text = "".join(p.communicate()[0] for p in ranks)
         if any(p.returncode for p in ranks):
