@@ -116,7 +116,8 @@ void print_job(std::ostream& out, const Json& job) {
   sheet.time("Ended", job, "TrainingEndTime");
   if (base::find(job, "TrainingTimeInSeconds") != nullptr)
     sheet.line("Time", std::to_string(base::int_or(job, "TrainingTimeInSeconds", 0)) +
-                           " s training, " + cost_line(job));
+                           " s training, " + billed_line(job));
+  sheet.line("Cost", cost_line(job));
   for (const char* counter : {"Reclaims", "Retries"})
     if (const auto* own = base::find(job, "Meridian"); own && base::int_or(*own, counter, 0) > 0)
       sheet.line(counter, std::to_string(base::int_or(*own, counter, 0)));

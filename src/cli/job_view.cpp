@@ -126,15 +126,22 @@ int instance_count(const Json& answer) {
   return static_cast<int>(count);
 }
 
-std::string cost_line(const Json& answer) {
+std::string billed_line(const Json& answer) {
   const auto billed = base::int_or(answer, "BillableTimeInSeconds", 0);
   std::string line =
       "billed " + std::to_string(billed) + " s × " + std::to_string(instance_count(answer));
   if (const auto type = instance_type(answer); !type.empty()) line += " × " + type;
-  const auto* cost = base::find_path(answer, "Meridian.Cost");
-  if (cost == nullptr) return line;
-  if (const auto text = base::string_or(*cost, "Text"); !text.empty()) return line + "; " + text;
   return line;
+}
+
+std::string cost_line(const Json& answer) {
+  const auto* cost = base::find_path(answer, "Meridian.Cost");
+  if (cost == nullptr) return "";
+  auto text = base::string_or(*cost, "Text");
+  constexpr std::string_view unknown = "no price for ";
+  if (!text.starts_with(unknown)) return text;
+  return "no list price for " + text.substr(unknown.size()) +
+         " (set price_per_hour in config.yaml)";
 }
 
 JobView::JobView(std::string job, const Metrics& metrics)
@@ -223,7 +230,9 @@ std::vector<std::string> JobView::summary(const Console& console) const {
   const auto training = base::int_or(*answer_, "TrainingTimeInSeconds", 0);
   if (training > 0)
     lines.push_back("  time      " + base::format_duration(base::Duration(training * 1000)) +
-                    " training, " + cost_line(*answer_));
+                    " training, " + billed_line(*answer_));
+  if (const auto cost = cost_line(*answer_); training > 0 && !cost.empty())
+    lines.push_back("  cost      " + cost);
   if (const auto* own = base::find(*answer_, "Meridian"))
     for (const auto& warning : array_of(*own, "Warnings"))
       if (warning.is_string())

@@ -71,7 +71,10 @@ class JobView {
 
 // Lines "name  value" of FinalMetricDataList.
 std::vector<std::pair<std::string, std::string>> final_metrics(const base::Json& answer);
-// "billed 12 s × 2 × ml.m5.large", and the list-price equivalent where the region has a price.
+// "billed 12 s × 2 × ml.m5.large".
+std::string billed_line(const base::Json& answer);
+// The list-price equivalent, or for which type there is no price and where to give one; "" when the
+// region says nothing of it. Never a guess.
 std::string cost_line(const base::Json& answer);
 int instance_count(const base::Json& answer);
 

@@ -84,6 +84,16 @@ TEST_F(JobViewTest, TheSummaryHasMetricsArtifactTimesAndCost) {
   expect_golden("summary.txt", text_of(view.summary(plain)));
 }
 
+TEST_F(JobViewTest, AnUnknownPriceIsNoGuessButSaysWhereToGiveIt) {
+  auto answer = completed();
+  answer.as_object()["Meridian"].as_object()["Cost"] =
+      *base::parse_json(R"({"Text": "no price for ml.m5.large"})");
+  view.describe(answer);
+  EXPECT_THAT(text_of(view.summary(plain)),
+              testing::HasSubstr("\n  cost      no list price for ml.m5.large "
+                                 "(set price_per_hour in config.yaml)\n"));
+}
+
 TEST_F(JobViewTest, AFailureIsExplained) {
   auto answer = running();
   answer.as_object()["TrainingJobStatus"] = "Failed";
