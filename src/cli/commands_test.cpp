@@ -188,6 +188,31 @@ TEST_F(CommandsTest, AFollowedJobEndsWithItsSummary) {
   EXPECT_THAT(err.str(), HasSubstr("digits Completed in 12.5s\n"));
 }
 
+TEST_F(CommandsTest, FollowingShowsTheLinesAskedForAsAskedFor) {
+  region.answer("DescribeTrainingJob", kJob);
+  region.answer("DescribeLogStreams", R"({"logStreams":[
+      {"logStreamName":"digits/algo-1-17"},{"logStreamName":"digits/algo-2-17"}]})");
+  region.answer("GetLogEvents", R"({"nextForwardToken":"a","events":[
+      {"timestamp":3,"message":"three"},{"timestamp":5,"message":"five"}]})");
+  region.answer("GetLogEvents", R"({"nextForwardToken":"a","events":[]})");
+  EXPECT_EQ(run({"logs", "-f", "digits", "--instance", "algo-2", "--tail", "1", "--timestamps"}),
+            0);
+  EXPECT_THAT(err.str(), testing::StartsWith("1970-01-01T00:00:00.005Z algo-2 | five\n"));
+  EXPECT_THAT(err.str(), testing::Not(HasSubstr("three")));
+  for (const auto& call : region.calls()) EXPECT_THAT(call, testing::Not(HasSubstr("algo-1-17")));
+}
+
+TEST_F(CommandsTest, FollowingCanLeaveOutTheInstance) {
+  region.answer("DescribeTrainingJob", kJob);
+  region.answer("DescribeLogStreams", R"({"logStreams":[{"logStreamName":"digits/algo-1-17"}]})");
+  region.answer("GetLogEvents", R"({"nextForwardToken":"a","events":[
+      {"timestamp":3,"message":"three"}]})");
+  region.answer("GetLogEvents", R"({"nextForwardToken":"a","events":[]})");
+  EXPECT_EQ(run({"logs", "-f", "digits", "--no-prefix"}), 0);
+  EXPECT_THAT(err.str(), HasSubstr("three\n"));
+  EXPECT_THAT(err.str(), testing::Not(HasSubstr("algo-1")));
+}
+
 TEST_F(CommandsTest, EnvironmentIsQuotedForAShell) {
   EXPECT_EQ(run({"env"}), 0);
   EXPECT_THAT(out.str(), HasSubstr("export AWS_ENDPOINT_URL=" + region.url() + "\n"));

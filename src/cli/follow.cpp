@@ -18,20 +18,45 @@ struct sigaction previous;
 
 void note_interrupt(int) { interrupted = 1; }
 
-void show_log(Context& context, JobView& view, LogReader& reader) {
-  for (const auto& line : reader.poll()) {
-    view.log(line.host, line.text);
-    context.console.say(context.console.paint(Colour::dim, line.host + " |") + " " + line.text);
+// The log as it goes on; metrics are read from the lines that --tail hides, too.
+class LogShow {
+ public:
+  LogShow(Context& context, const std::string& job, const LogStyle& style)
+      : console_(context.console),
+        reader_(context.session().logs(), job, style.instance),
+        style_(style) {}
+
+  void use(aws::ServiceClient& logs) { reader_.use(logs); }
+  void show_new(JobView& view) {
+    const auto lines = reader_.poll();
+    const auto hidden = first_shown(lines.size(), style_.tail);
+    style_.tail = -1;  // what comes from now on is shown in full
+    for (std::size_t at = 0; at < lines.size(); ++at) {
+      view.log(lines[at].host, lines[at].text);
+      if (at >= hidden) show(lines[at]);
+    }
   }
-}
+
+ private:
+  void show(const LogLine& line) {
+    std::string text;
+    if (style_.timestamps) text += base::format_iso8601(line.at) + " ";
+    if (!style_.no_prefix) text += console_.paint(Colour::dim, line.host + " |") + " ";
+    console_.say(text + line.text);
+  }
+
+  Console& console_;
+  LogReader reader_;
+  LogStyle style_;
+};
 
 // One look at the job; says whether it has ended.
-bool look(Context& context, const std::string& job, JobView& view, LogReader& reader) {
+bool look(Context& context, const std::string& job, JobView& view, LogShow& log) {
   auto& session = context.session();
-  reader.use(session.logs());  // a new one after a restart of the daemon
+  log.use(session.logs());  // a new one after a restart of the daemon
   view.describe(session.sagemaker().call("DescribeTrainingJob", {{"TrainingJobName", job}}));
   const bool ended = view.terminal();  // seen before the log is read: then nothing is missed
-  show_log(context, view, reader);
+  log.show_new(view);
   for (const auto& line : view.news()) context.console.say("* " + line);
   return ended;
 }
@@ -86,15 +111,16 @@ std::vector<std::pair<std::string, std::string>> metric_definitions(const base::
 }
 
 int follow_job(Context& context, const std::string& job,
-               const std::vector<std::pair<std::string, std::string>>& metrics) {
+               const std::vector<std::pair<std::string, std::string>>& metrics,
+               const LogStyle& style) {
   const Interrupt interrupt;
   auto& console = context.console;
   JobView view(job, metrics);
-  LogReader reader(context.session().logs(), job);
+  LogShow log(context, job, style);
   auto answered = context.clock.ticks();
   for (;;) {
     try {
-      if (look(context, job, view, reader)) break;
+      if (look(context, job, view, log)) break;
       answered = context.clock.ticks();
       console.draw(view.block(console, context.clock.now()));
     } catch (const base::Error& error) {  // a restart of the daemon ends no training

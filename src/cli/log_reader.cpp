@@ -19,6 +19,11 @@ std::string host_of_stream(std::string_view stream) {
       dash == std::string_view::npos || dash == host.find('-') ? host : host.substr(0, dash));
 }
 
+std::size_t first_shown(std::size_t lines, int tail) {
+  const auto wished = static_cast<std::size_t>(tail);
+  return tail >= 0 && lines > wished ? lines - wished : 0;
+}
+
 LogReader::LogReader(aws::ServiceClient& logs, std::string job, std::string host)
     : logs_(&logs), job_(std::move(job)), host_(std::move(host)) {}
 

@@ -22,6 +22,9 @@ struct LogLine {
 // "algo-1" of "job/algo-1-1700000000".
 std::string host_of_stream(std::string_view stream);
 
+// Where the last `tail` of so many lines begin; a negative tail is all of them.
+std::size_t first_shown(std::size_t lines, int tail);
+
 class LogReader {
  public:
   // `host`: only this instance's; empty = all.
