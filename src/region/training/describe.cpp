@@ -66,6 +66,14 @@ JsonObject staging_of(const JobRecord& record, Core& core) {
           {"BytesTotal", p.bytes_total}};
 }
 
+// AWS answers these members though the request left them out, and clients index them unasked.
+void add_default(JsonObject& answer, const char* object, const char* member, Json value) {
+  if (!answer.contains(object)) answer[object] = JsonObject{};
+  Json& holder = answer[object];
+  if (holder.is_object() && !base::find(holder, member))
+    holder.as_object()[member] = std::move(value);
+}
+
 // What AWS has no member for; its clients drop it, ours show it.
 JsonObject own_facts(const JobRecord& record, Core& core) {
   JsonArray warnings, streams;
@@ -100,6 +108,8 @@ JsonObject description_of(const JobRecord& record, Core& core) {
   for (const char* flag : {"EnableNetworkIsolation", "EnableInterContainerTrafficEncryption",
                            "EnableManagedSpotTraining"})
     if (!answer.contains(flag)) answer[flag] = false;
+  add_default(answer, "OutputDataConfig", "KmsKeyId", "");
+  add_default(answer, "StoppingCondition", "MaxRuntimeInSeconds", 86'400);
   if (!answer.contains("ProfilingStatus")) {
     bool profiles = answer.contains("ProfilerConfig") &&
                     !base::bool_or(answer["ProfilerConfig"], "DisableProfiler", false);

@@ -132,6 +132,27 @@ TEST_F(OperationsTest, DescribeEchoesTheRequestAndWarnsOfWhatItDoesNotDo) {
   EXPECT_EQ(base::find_path(seen, "Meridian.Cost.Text")->as_string(), "no price for ml.m5.large");
 }
 
+TEST_F(OperationsTest, DescribeFillsInWhatClientsIndexUnasked) {
+  JsonObject job = request("j");
+  job["StoppingCondition"] = JsonObject{};
+  call("CreateTrainingJob", job);
+  Json seen = describe("j");
+  EXPECT_EQ(base::find_string(seen.at("OutputDataConfig"), "KmsKeyId"), "");
+  EXPECT_EQ(base::int_or(seen.at("StoppingCondition"), "MaxRuntimeInSeconds", 0), 86'400);
+  for (const char* flag : {"EnableNetworkIsolation", "EnableInterContainerTrafficEncryption",
+                           "EnableManagedSpotTraining"})
+    EXPECT_FALSE(base::bool_or(seen, flag, true)) << flag;
+}
+
+TEST_F(OperationsTest, DescribeKeepsTheKeyAndTheLimitOfTheRequest) {
+  JsonObject job = request("j");
+  job["OutputDataConfig"].as_object()["KmsKeyId"] = "alias/mine";
+  call("CreateTrainingJob", job);
+  Json seen = describe("j");
+  EXPECT_EQ(base::find_string(seen.at("OutputDataConfig"), "KmsKeyId"), "alias/mine");
+  EXPECT_EQ(base::int_or(seen.at("StoppingCondition"), "MaxRuntimeInSeconds", 0), 3600);
+}
+
 class StrictOperationsTest : public OperationsTest {
  protected:
   StrictOperationsTest() { restart(); }
