@@ -118,6 +118,19 @@ fs::path endpoint_socket(const fs::path& data) {
          fmt::format("meridian-{}.sock", std::hash<std::string>{}(data.string()));
 }
 
+// Where a person keeps secrets. Programs run as that person unless the daemon is root, and must not
+// read them.
+std::vector<fs::path> private_directories() {
+  std::vector<fs::path> found;
+  const char* home = std::getenv("HOME");
+  if (geteuid() == 0 || home == nullptr || *home != '/') return found;
+  for (const char* name : {".ssh", ".aws", ".gnupg", ".docker", ".kube"}) {
+    std::error_code ignored;
+    if (fs::is_directory(fs::path(home) / name, ignored)) found.push_back(fs::path(home) / name);
+  }
+  return found;
+}
+
 region::training::Settings training_settings(const DaemonSettings& daemon, const Config& config,
                                              const std::string& region, std::uint16_t port,
                                              const fs::path& socket) {
@@ -126,6 +139,7 @@ region::training::Settings training_settings(const DaemonSettings& daemon, const
   s.region = region;
   s.directory = daemon.data / "regions" / region;
   s.hidden = {daemon.data};
+  for (const fs::path& directory : private_directories()) s.hidden.push_back(directory);
   s.endpoint_url = fmt::format("http://127.0.0.1:{}", port);
   s.endpoint_socket = socket.string();
   s.endpoint_port = port;

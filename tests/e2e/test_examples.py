@@ -106,6 +106,15 @@ class OwnImage(unittest.TestCase):
         job = next(j for j in meridian.client("sagemaker").list_training_jobs(
             NameContains="own-image")["TrainingJobSummaries"])
         self.assertEqual(job["TrainingJobStatus"], "Completed")
+        # An entry point of the request replaces the image's own.
+        meridian.client("sagemaker").create_training_job(**jobs.request(
+            "entry-of-image", None, image="localhost/digits-own:1",
+            OutputDataConfig={"S3OutputPath": "s3://meridian-us-west-2-000000000000/out"},
+            AlgorithmSpecification={"ContainerEntrypoint": ["/usr/bin/python3", "-c"],
+                                    "ContainerArguments": ["import sys; print('mine', sys.argv[1:])", "a b"]}))
+        described = jobs.wait_end(meridian, "entry-of-image")
+        self.assertEqual(described["TrainingJobStatus"], "Completed", described.get("FailureReason"))
+        self.assertIn("mine ['a b']", jobs.log_text(meridian, "entry-of-image"))
 
 
 if __name__ == "__main__":

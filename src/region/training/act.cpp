@@ -241,6 +241,8 @@ void Controller::finish(JobRecord& record, const JobSpec& spec, Cause cause, Mem
       record.final_metrics.push_back(base::JsonObject{{"MetricName", metric.name},
                                                       {"Value", metric.value},
                                                       {"Timestamp", metric.at.seconds()}});
+    for (const std::string& warning : core_.parts.telemetry.metric_warnings(record.name))
+      record.warnings.push_back("metrics: " + warning);
     if (auto doctor = core_.parts.telemetry.metric_doctor(record.name)) {
       record.warnings.push_back("metrics: " + *doctor);
       // Beside a failure's reason it would only distract.

@@ -9,6 +9,8 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr char kTools[] = "/opt/meridian/tools";
+// Where the built-in algorithm lies inside: its own place on the host may be hidden there.
+constexpr char kXgboost[] = "/opt/meridian/algorithms/meridian-xgboost";
 
 using Environment = std::map<std::string, std::string>;
 
@@ -84,6 +86,9 @@ std::vector<run::Mount> mounts_for(const Core& core, const JobRecord& record, co
       mounts.push_back({instance / local.below, each.local_path, Mode::read_write});
   if (!core.settings.tools_directory.empty())
     mounts.push_back({core.settings.tools_directory, kTools, Mode::read_only});
+  if (parse_program(record.program).kind == Program::Kind::xgboost)
+    mounts.push_back(
+        {core.settings.algorithms_directory / "meridian-xgboost", kXgboost, Mode::read_only});
   return mounts;
 }
 
@@ -93,19 +98,23 @@ std::vector<int> gpus_of(const JobRecord& record, const JobSpec& spec, std::size
   return {first, first + static_cast<std::ptrdiff_t>(each)};
 }
 
-void set_command(const Core& core, const JobSpec& spec, const Program& program,
-                 const run::ScriptJob& job, run::InstanceSpec& instance) {
+void set_command(const JobSpec& spec, const Program& program, const run::ScriptJob& job,
+                 run::InstanceSpec& instance) {
   auto add = [&](const Environment& more) {
     for (const auto& [name, value] : more) instance.environment[name] = value;
   };
-  if (!spec.entrypoint.empty()) {
+  if (program.kind == Program::Kind::oci && !spec.entrypoint.empty()) {
+    instance.entrypoint = spec.entrypoint;  // instead of the image's own
+    instance.argv = spec.arguments;
+    add(run::script_environment(job));
+  } else if (!spec.entrypoint.empty()) {
     instance.argv = spec.entrypoint;
     instance.argv.insert(instance.argv.end(), spec.arguments.begin(), spec.arguments.end());
     add(run::script_environment(job));
   } else if (program.kind == Program::Kind::oci) {
     instance.argv = spec.arguments.empty() ? std::vector<std::string>{"train"} : spec.arguments;
   } else if (program.kind == Program::Kind::xgboost) {
-    instance.argv = {core.settings.algorithms_directory / "meridian-xgboost", "train"};
+    instance.argv = {kXgboost, "train"};
     add(run::script_environment(job));
   } else {
     run::Launch launch = run::plan_launch(job);
@@ -153,7 +162,7 @@ run::InstanceSpec instance_spec(const Core& core, const JobRecord& record, const
   for (const auto& [name, value] : spec.environment) instance.environment[name] = value;
   run::ScriptJob job =
       script_job(core, record, spec, slot, facts, static_cast<int>(instance.gpus.size()));
-  set_command(core, spec, parse_program(record.program), job, instance);
+  set_command(spec, parse_program(record.program), job, instance);
   return instance;
 }
 

@@ -78,6 +78,14 @@ TEST_F(OperationsTest, SpotNeedsAMaxWaitOfAtLeastMaxRuntime) {
   EXPECT_EQ(refused(job), "accepted");
 }
 
+TEST_F(OperationsTest, AMetricWhoseRegexDoesNotCompileIsRefusedByName) {
+  JsonObject job = request("j");
+  base::JsonObject algorithm = job.at("AlgorithmSpecification").as_object();
+  algorithm["MetricDefinitions"] = JsonArray{{{"Name", "loss"}, {"Regex", "loss=([0-9"}}};
+  job["AlgorithmSpecification"] = algorithm;
+  EXPECT_THAT(refused(job), HasSubstr("the Regex of 'loss'"));
+}
+
 TEST_F(OperationsTest, ChannelsAreCheckedBeforeTheJobIsAccepted) {
   JsonObject job = request("j");
   job["InputDataConfig"] = JsonArray{s3_channel("train", "s3://data/none/")};

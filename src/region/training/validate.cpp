@@ -3,6 +3,7 @@
 
 #include "aws/service.h"
 #include "base/strings.h"
+#include "region/telemetry/metric_matcher.h"
 
 namespace meridian::region::training {
 namespace {
@@ -38,9 +39,12 @@ void check_algorithm(const JobSpec& spec) {
         "given: " +
         std::string(spec.image.empty() ? "none" : "both"));
   std::set<std::string> names;
-  for (const auto& metric : spec.metrics)
+  for (const auto& metric : spec.metrics) {
     if (!names.insert(metric.name).second)
       refuse("MetricDefinitions has the name '" + metric.name + "' twice");
+    if (auto wrong = telemetry::check_metric_regex(metric.regex))
+      refuse("MetricDefinitions: the Regex of '" + metric.name + "' is refused: " + *wrong);
+  }
 }
 
 void check_resources(const Json& request, const JobSpec& spec) {
