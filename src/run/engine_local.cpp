@@ -218,11 +218,7 @@ class LocalEngine final : public Engine {
     if (const auto running = find_running_record(directory)) remove_cgroups(running->cgroups);
     const auto spec = parse_instance_spec(base::read_file_if_exists(directory / "spec.json"));
     if (!spec || spec->gang_directory.empty()) return;
-    std::error_code ignored;
-    for (const std::string& name : {spec->hostname + ".sock", ready_mark(spec->hostname)}) {
-      fs::remove(spec->gang_directory / "members" / name, ignored);
-    }
-    remove_empty_gang_directories(spec->gang_directory);
+    forget_member(*spec);
   }
 
   std::optional<Watched> find(const std::string& id) const {

@@ -65,9 +65,14 @@ void make_gang_directories(const fs::path& directory) {
 
 std::string ready_mark(const std::string& host) { return host + ".ready"; }
 
-void remove_empty_gang_directories(const fs::path& directory) {
-  rmdir((directory / "members").c_str());
-  rmdir(directory.c_str());
+void forget_member(const InstanceSpec& spec) {
+  const fs::path members = spec.gang_directory / "members";
+  std::error_code ignored;
+  for (const std::string& name : {spec.hostname + ".sock", ready_mark(spec.hostname)}) {
+    fs::remove(members / name, ignored);
+  }
+  rmdir(members.c_str());
+  rmdir(spec.gang_directory.c_str());
 }
 
 GangMembership join_gang(const InstanceSpec& spec) {

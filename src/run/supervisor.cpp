@@ -121,6 +121,8 @@ class Supervisor final : public RequestServer::Handler {
     if (forwarder_ > 0) ::kill(forwarder_, SIGKILL);
     if (!spec_.image.empty()) remove_container(spec_);
     requests_->close_gang_socket();
+    const bool alone = !gang_hold_ && spec_.hosts.size() < 2;  // nobody will look for us
+    if (alone && !spec_.gang_directory.empty()) forget_member(spec_);
     std::error_code ignored;
     fs::remove_all(spec_.directory / "scratch", ignored);
   }

@@ -60,7 +60,7 @@ class Instances : public testing::Test {
   // A directory that exists under its own name inside too, unlike those below /tmp.
   std::filesystem::path shared_directory(const std::string& name) {
     if (access("/var/lib", W_OK) != 0) return {};
-    shared_ = std::make_unique<base::TempDir>("../var/lib/meridian-test");
+    shared_ = std::make_unique<base::TempDir>("/var/lib/meridian-test");
     const auto path = shared_->path().lexically_normal() / name;
     base::make_directories(path);
     std::filesystem::permissions(path.parent_path(), std::filesystem::perms(0755));
