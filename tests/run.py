@@ -10,6 +10,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,12 @@ class Tally:
         self.passed = 0
         self.failed = []
         self.skipped = []
+
+
+def failures_in(output: str) -> str:
+    """What the failed tests of a GoogleTest program said."""
+    said = re.findall(r"^\[ RUN      \] (\S+)\n(.*?)^\[  FAILED  \] \1", output, re.M | re.S)
+    return "\n".join(f"{name}\n{text[-4000:]}" for name, text in said)
 
 
 def run_gtest(program: pathlib.Path, tally: Tally, deadline: float) -> str:
@@ -54,7 +61,7 @@ def run_gtest(program: pathlib.Path, tally: Tally, deadline: float) -> str:
             failed_here.append(f"{program.name} as a whole ({code})")
         tally.failed += failed_here
         if failed_here:
-            print(output[-12000:])
+            print(failures_in(output) or output[-12000:])
         return f"{program.name}: {'FAILED' if failed_here else 'ok'} in {time.monotonic() - started:.1f} s"
 
 
