@@ -152,6 +152,7 @@ class LocalEngine final : public Engine {
   Usage usage(const std::string& id) override {
     const auto watched = find(id);
     if (!watched) return {};
+    if (const auto exit = find_exit_status(watched->directory)) return exit->usage;
     const auto running = find_running_record(watched->directory);
     return running ? read_usage(*running) : Usage{};
   }

@@ -85,6 +85,11 @@ struct InstanceSpec {
 base::Json to_json(const InstanceSpec& spec);
 base::Result<InstanceSpec> parse_instance_spec(std::string_view json);
 
+struct Usage {
+  double cpu_seconds = 0;
+  std::uint64_t memory_bytes = 0, memory_limit_bytes = 0, disk_bytes = 0;
+};
+
 struct ExitStatus {
   enum class Kind { exited, signalled, lost, not_started } kind = Kind::exited;
   int code = 0;                // exit code or signal number
@@ -92,11 +97,7 @@ struct ExitStatus {
   bool stopped = false;        // ended after a stop request
   std::string message;         // why not started / lost
   base::Timestamp at{};
-};
-
-struct Usage {
-  double cpu_seconds = 0;
-  std::uint64_t memory_bytes = 0, memory_limit_bytes = 0, disk_bytes = 0;
+  Usage usage;  // of the whole run: CPU time, and the largest memory of one process
 };
 
 struct InstanceStatus {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "run/process_usage.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <string>
@@ -61,6 +62,18 @@ Usage read_usage(const RunningRecord& record) {
   add_tree(record.init_pid, tree, 0);
   if (usage.cpu_seconds == 0) usage.cpu_seconds = tree.cpu_seconds;
   if (usage.memory_bytes == 0) usage.memory_bytes = tree.memory_bytes;
+  return usage;
+}
+
+Usage usage_of_all_children() {
+  rusage all{};
+  if (getrusage(RUSAGE_CHILDREN, &all) != 0) return {};
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6;
+  };
+  Usage usage;
+  usage.cpu_seconds = seconds(all.ru_utime) + seconds(all.ru_stime);
+  usage.memory_bytes = static_cast<std::uint64_t>(all.ru_maxrss) * 1024;  // of the largest process
   return usage;
 }
 

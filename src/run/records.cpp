@@ -80,7 +80,9 @@ void write_exit_status(const fs::path& directory, const ExitStatus& status) {
                                          {"out_of_memory", status.out_of_memory},
                                          {"stopped", status.stopped},
                                          {"message", status.message},
-                                         {"at", status.at.ms}});
+                                         {"at", status.at.ms},
+                                         {"cpu_seconds", status.usage.cpu_seconds},
+                                         {"memory_bytes", status.usage.memory_bytes}});
 }
 
 std::optional<ExitStatus> find_exit_status(const fs::path& directory) {
@@ -96,6 +98,8 @@ std::optional<ExitStatus> find_exit_status(const fs::path& directory) {
   status.stopped = base::bool_or(*body, "stopped", false);
   status.message = base::string_or(*body, "message");
   status.at = {base::int_or(*body, "at", 0)};
+  status.usage.cpu_seconds = base::double_or(*body, "cpu_seconds", 0);
+  status.usage.memory_bytes = static_cast<std::uint64_t>(base::int_or(*body, "memory_bytes", 0));
   return status;
 }
 

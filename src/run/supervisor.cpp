@@ -29,6 +29,7 @@
 #include "run/namespaces.h"
 #include "run/pid1.h"
 #include "run/podman.h"
+#include "run/process_usage.h"
 #include "run/records.h"
 #include "run/request_server.h"
 
@@ -297,6 +298,7 @@ class Supervisor final : public RequestServer::Handler {
     status.stopped = stopping_;
     status.out_of_memory = cgroup_->killed_for_memory();
     status.at = clock_.now();
+    status.usage = usage_of_all_children();
     const int wait_status = program_status_.value_or(pid1_status_);
     if (program_status_ || killed_) {
       const bool signalled = WIFSIGNALED(wait_status);
