@@ -53,8 +53,9 @@ def run_gtest(program: pathlib.Path, tally: Tally, deadline: float) -> str:
                     if test.get("failures"):
                         failed_here.append(name)
                     elif test["result"] == "SKIPPED":
-                        reason = test.get("skipped", [{}])[0].get("message", "no reason given")
-                        tally.skipped.append((name, reason.strip().splitlines()[-1]))
+                        said = re.search(rf"Skipped\n(.*?)\n+\[  SKIPPED \] "
+                                         rf"{re.escape(suite['name'] + '.' + test['name'])}", output, re.S)
+                        tally.skipped.append((name, said[1].splitlines()[0] if said else "no reason given"))
                     elif test["result"] == "COMPLETED":
                         tally.passed += 1
         if code != 0 and not failed_here:
