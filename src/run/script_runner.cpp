@@ -131,8 +131,12 @@ int run_mpi_master(const ScriptPlan& plan, Entry entry) {
     if (variable(name)) exported.emplace_back(name);
   }
   const auto rank_command = user_command(plan, entry, mpi4py);
+  // mpirun gives each rank a terminal and tags what it reads: whole lines stay whole only when each
+  // is one write, which unbuffered Python does not do.
+  std::vector<std::string> tagged{"/usr/bin/env", "-u", "PYTHONUNBUFFERED"};
+  tagged.insert(tagged.end(), rank_command.begin(), rank_command.end());
   const auto command =
-      mpirun_command(plan, rank_command, if_nametoindex(plan.interface.c_str()) != 0, exported);
+      mpirun_command(plan, tagged, if_nametoindex(plan.interface.c_str()) != 0, exported);
   std::printf("meridian: %s\n", base::join(command, " ").c_str());
   std::fflush(stdout);
   ChildGroup children;
