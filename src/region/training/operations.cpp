@@ -122,10 +122,13 @@ Json delete_training_job(Core& core, const JsonObject& input) {
 
 Json update_training_job(Core& core, const JsonObject& input) {
   JobRecord job = get_job(core, input);
+  const Json* resource_config = base::find(input, "ResourceConfig");
+  const Json* period =
+      resource_config ? base::find(*resource_config, "KeepAlivePeriodInSeconds") : nullptr;
   auto updated = core.records.update(job.name, [&](JobRecord& record) {
     for (const char* field : {"ProfilerConfig", "ProfilerRuleConfigurations", "RemoteDebugConfig"})
       if (const Json* value = base::find(input, field)) record.request[field] = *value;
-    if (const Json* period = base::find_path(input, "ResourceConfig.KeepAlivePeriodInSeconds")) {
+    if (period != nullptr) {
       JsonObject& resources = record.request["ResourceConfig"].as_object();
       if (!resources.contains("KeepAlivePeriodInSeconds"))
         throw aws::ApiError("ValidationException",
