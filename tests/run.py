@@ -53,7 +53,7 @@ def run_gtest(program: pathlib.Path, tally: Tally, deadline: float) -> str:
                     if test.get("failures"):
                         failed_here.append(name)
                     elif test["result"] == "SKIPPED":
-                        said = re.search(rf"Skipped\n(.*?)\n+\[  SKIPPED \] "
+                        said = re.search(rf"Skipped\n((?:(?!\[       OK \]).)*?)\n+\[  SKIPPED \] "
                                          rf"{re.escape(suite['name'] + '.' + test['name'])}", output, re.S)
                         tally.skipped.append((name, said[1].splitlines()[0] if said else "no reason given"))
                     elif test["result"] == "COMPLETED":
