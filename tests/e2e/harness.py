@@ -106,6 +106,12 @@ class Daemon:
                    AWS_PAGER="", PATH=f"{self.data}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
         return env
 
+    def export_environment(self):
+        """What `meridian env` exports, into this process: for clients that find their way by it alone."""
+        for name in [n for n in os.environ if n.startswith("AWS_")]:
+            del os.environ[name]
+        os.environ.update({n: v for n, v in self.env.items() if n.startswith(("AWS_", "SAGEMAKER_"))})
+
     def client(self, service, region=None, **kwargs):
         import boto3
         from botocore.config import Config

@@ -28,17 +28,9 @@ TRAIN = textwrap.dedent("""
 def setUpModule():
     global meridian
     meridian = harness.Daemon().start()
-    for name in list(os.environ):
-        if name.startswith("AWS_"):
-            del os.environ[name]
-    for name, value in meridian.env.items():
-        if name.startswith(("AWS_", "SAGEMAKER_")):
-            os.environ[name] = value
+    unittest.addModuleCleanup(meridian.close)
+    meridian.export_environment()
     os.environ["SAGEMAKER_TELEMETRY_OPT_OUT"] = "true"
-
-
-def tearDownModule():
-    meridian.__exit__(None, None, None)
 
 
 class Boto3(unittest.TestCase):

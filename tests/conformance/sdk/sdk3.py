@@ -2,7 +2,6 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
-import os
 import pathlib
 import tempfile
 import unittest
@@ -13,16 +12,8 @@ import harness
 def setUpModule():
     global meridian
     meridian = harness.Daemon().start()
-    for name in list(os.environ):
-        if name.startswith("AWS_"):
-            del os.environ[name]
-    for name, value in meridian.env.items():
-        if name.startswith(("AWS_", "SAGEMAKER_")):
-            os.environ[name] = value
-
-
-def tearDownModule():
-    meridian.__exit__(None, None, None)
+    unittest.addModuleCleanup(meridian.close)
+    meridian.export_environment()
 
 
 class ModelTrainerLane(unittest.TestCase):
