@@ -36,6 +36,10 @@ const Json* find(const Json& object, std::string_view key);
 const Json* find(const JsonObject& object, std::string_view key);
 // Dotted path of object members: "ResourceConfig.InstanceCount".
 const Json* find_path(const Json& value, std::string_view dotted_path);
+// The answer points into the value, so a temporary one is refused.
+const Json* find(const Json&& object, std::string_view key) = delete;
+const Json* find(const JsonObject&& object, std::string_view key) = delete;
+const Json* find_path(const Json&& value, std::string_view dotted_path) = delete;
 
 // Typed reads; the fallback when absent, of another kind, or too large.
 std::string string_or(const Json& object, std::string_view key, std::string_view fallback = "");

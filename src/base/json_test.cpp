@@ -102,7 +102,8 @@ TEST(Json, TypedReadsFallBack) {
   EXPECT_TRUE(bool_or(v, "t", false));
   EXPECT_FALSE(find_string(v, "t"));
   EXPECT_EQ(find(v, "n"), nullptr);
-  EXPECT_EQ(find(Json(1), "n"), nullptr);
+  const Json number(1);
+  EXPECT_EQ(find(number, "n"), nullptr);
 }
 
 TEST(Json, PathsLeadThroughObjects) {

@@ -97,7 +97,8 @@ TEST_F(TrainRequest, AScriptGivenByPathIsFoundInItsSource) {
   options.source = path("src");
   options.script = path("src/tools/prepare.py");
   const auto plan = plan_training(options, kContext);
-  EXPECT_EQ(*base::find_path(base::Json(*plan.request), "HyperParameters.sagemaker_program"),
+  const base::Json request(*plan.request);
+  EXPECT_EQ(*base::find_path(request, "HyperParameters.sagemaker_program"),
             base::Json("tools/prepare.py"));
 }
 

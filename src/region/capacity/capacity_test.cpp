@@ -144,7 +144,8 @@ TEST_F(CapacityTest, AThousandShortJobsLeaveNothingBehind) {
     ASSERT_EQ(ask(owner, 8).state, Lease::State::granted);
     ASSERT_TRUE(store_->commit({capacity_.release(owner)}));
   }
-  EXPECT_EQ(base::find_path(capacity_.snapshot(), "pools")->at(0).at("used").to_number<int>(), 0);
+  const base::Json snapshot = capacity_.snapshot();
+  EXPECT_EQ(base::find_path(snapshot, "pools")->at(0).at("used").to_number<int>(), 0);
 }
 
 TEST_F(CapacityTest, RacingGrantsNeverShareASlot) {

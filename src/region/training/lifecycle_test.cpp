@@ -263,7 +263,8 @@ TEST_F(RegionTest, CheckpointsAreSyncedWhileTheProgramRuns) {
   runner_->run_for(base::Duration(61'000));
   EXPECT_EQ(objects_.text("out", "ckpt/v"), "22");
   EXPECT_FALSE(objects_.find("out", "ckpt/w"));
-  EXPECT_EQ(base::find_path(describe("j"), "Meridian.Sync.Uploaded")->to_number<int>(), 2);
+  const Json synced = describe("j");
+  EXPECT_EQ(base::find_path(synced, "Meridian.Sync.Uploaded")->to_number<int>(), 2);
 }
 
 TEST_F(RegionTest, AnImageWithoutAProgramIsAClientErrorThatListsTheWays) {
@@ -296,7 +297,8 @@ TEST_F(RegionTest, FinishedAndFailedJobsLeaveNoLeaseBehind) {
       end(name, "1/algo-" + std::to_string(host), exited(0));
     EXPECT_THAT(status(name), testing::AnyOf("Completed/Completed", "Failed/Failed"));
   }
-  EXPECT_EQ(base::find_path(capacity_.snapshot(), "pools")->at(0).at("used").to_number<int>(), 0);
+  const Json snapshot = capacity_.snapshot();
+  EXPECT_EQ(base::find_path(snapshot, "pools")->at(0).at("used").to_number<int>(), 0);
 }
 
 TEST_F(RegionTest, AScriptIsLaunchedWithItsEnvironment) {
@@ -378,7 +380,8 @@ TEST_F(RegionTest, WarmInstancesAreTakenOverByAJobLikeItAndGivenBackInTime) {
     for (int host = 1; host <= 8; ++host) end(name, "1/algo-" + std::to_string(host), exited(0));
   };
   auto pool_status = [&](const std::string& name) {
-    return base::string_or(*base::find_path(describe(name), "WarmPoolStatus"), "Status");
+    const Json job = describe(name);
+    return base::string_or(*base::find_path(job, "WarmPoolStatus"), "Status");
   };
   start(warm("a"));
   complete("a");
@@ -390,7 +393,8 @@ TEST_F(RegionTest, WarmInstancesAreTakenOverByAJobLikeItAndGivenBackInTime) {
   start(warm("b"));
   EXPECT_EQ(status("b"), "InProgress/Training");
   EXPECT_EQ(pool_status("a"), "Reused");
-  EXPECT_EQ(base::find_path(describe("a"), "WarmPoolStatus.ReusedByJob")->as_string(), "b");
+  const Json reused = describe("a");
+  EXPECT_EQ(base::find_path(reused, "WarmPoolStatus.ReusedByJob")->as_string(), "b");
   complete("b");
   restart();
   runner_->run_for(base::Duration(601'000));
