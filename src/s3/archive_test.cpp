@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "s3/staging.h"
-#include "s3/test_store.h"
+#include "s3/fake_objects.h"
 #include "s3/tree.h"
 
 namespace meridian::s3 {
@@ -31,7 +31,7 @@ class Archive : public testing::Test {
   }
   std::string unpacked(const std::string& path) { return base::read_file(root_ / "out" / path); }
 
-  TestStore own_;
+  TestObjects own_;
   base::TempDir directory_{"archive"};
   fs::path root_ = directory_.path();
 };

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include "s3/staging.h"
-#include "s3/test_store.h"
+#include "s3/fake_objects.h"
 
 namespace meridian::s3 {
 namespace {
@@ -24,7 +24,7 @@ class Checkpoints : public testing::Test {
     return all;
   }
 
-  TestStore own_;
+  TestObjects own_;
   base::TempDir directory_{"sync"};
   fs::path root_ = directory_.path() / "checkpoints";
 };

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "s3/error.h"
+#include "s3/staging.h"
 #include "s3/test_store.h"
 
 namespace meridian::s3 {
@@ -188,6 +189,25 @@ TEST_F(Store, PartsOfAnAbortedUploadGo) {
 }
 
 // Opened, written to and closed again as a daemon does it.
+TEST_F(Store, AnObjectOfSeveralPartsIsStagedAsOneFile) {
+  const auto upload = own_.store.create_upload({.bucket = "data", .key = "p/big"}, true);
+  std::vector<CompletedPart> parts;
+  for (int number : {1, 2}) {
+    net::StringBody body(std::string(5u << 20, static_cast<char>('0' + number)));
+    const auto part = own_.store.put_part(
+        {.bucket = "data", .key = "p/big", .upload_id = upload.id, .number = number}, body);
+    parts.push_back({number, part.etag, {}});
+  }
+  own_.store.complete_upload("data", "p/big", upload.id, parts, {});
+  EXPECT_EQ(own_.store.find_file("data", "p/big"), std::nullopt);
+  const base::TempDir target("staged");
+  const auto tree = stage(own_.store, list_channel(own_.store, {.uri = "s3://data/p/"}),
+                          target.path(), Decompress::none, {}, {});
+  EXPECT_FALSE(tree.shares_inodes);
+  EXPECT_EQ(base::read_file(target.path() / "big"),
+            std::string(5u << 20, '1') + std::string(5u << 20, '2'));
+}
+
 class Reopened : public testing::Test {
  protected:
   std::unique_ptr<ObjectStore> open() {

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "net/server.h"
 #include "s3/client.h"
 #include "s3/server.h"
@@ -16,6 +18,11 @@ namespace {
 struct Subject {
   virtual ~Subject() = default;
   virtual Objects& objects() = 0;
+};
+
+struct FakeSubject final : Subject {
+  TestObjects own;
+  Objects& objects() override { return own.store; }
 };
 
 struct StoreSubject final : Subject {
@@ -55,8 +62,11 @@ class ObjectsContract : public testing::TestWithParam<std::unique_ptr<Subject> (
 };
 
 INSTANTIATE_TEST_SUITE_P(, ObjectsContract,
-                         testing::Values(&make<StoreSubject>, &make<ClientSubject>),
-                         [](const auto& info) { return info.index == 0 ? "store" : "client"; });
+                         testing::Values(&make<FakeSubject>, &make<StoreSubject>,
+                                         &make<ClientSubject>),
+                         [](const auto& info) {
+                           return std::array{"fake", "store", "client"}[info.index];
+                         });
 
 base::Code code_of(const std::function<void()>& work) {
   try {

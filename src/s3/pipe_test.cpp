@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "base/strings.h"
-#include "s3/test_store.h"
+#include "s3/fake_objects.h"
 
 namespace meridian::s3 {
 namespace {
@@ -19,7 +19,7 @@ class Pipe : public testing::Test {
   std::string epoch(const ChannelSource& source, PipeEpoch settings = {}) {
     return open_pipe_epoch(own_.store, source, settings)->read_all(1u << 20);
   }
-  TestStore own_;
+  TestObjects own_;
 };
 
 std::string record(const std::string& bytes) {

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <zlib.h>
 
-#include "s3/test_store.h"
+#include "s3/fake_objects.h"
 #include "s3/tree.h"
 
 namespace meridian::s3 {
@@ -76,7 +76,7 @@ class Channel : public testing::Test {
   }
   std::string staged(const std::string& path) { return base::read_file(target_ / path); }
 
-  TestStore own_;
+  TestObjects own_;
   base::TempDir directory_{"staging"};
   std::filesystem::path target_ = directory_.path() / "train";
 };
@@ -281,22 +281,6 @@ TEST_F(Channel, ASecondCallCompletesTheFirst) {
   EXPECT_EQ(tree.files, 5u);
   EXPECT_EQ(remote.opened - before, 1);
   EXPECT_EQ(staged("3"), "3");
-}
-
-TEST_F(Channel, AnObjectOfSeveralPartsIsOneFile) {
-  const auto upload = own_.store.create_upload({.bucket = "data", .key = "p/big"}, true);
-  std::vector<CompletedPart> parts;
-  for (int number : {1, 2}) {
-    net::StringBody body(std::string(5u << 20, static_cast<char>('0' + number)));
-    const auto part = own_.store.put_part(
-        {.bucket = "data", .key = "p/big", .upload_id = upload.id, .number = number}, body);
-    parts.push_back({number, part.etag, {}});
-  }
-  own_.store.complete_upload("data", "p/big", upload.id, parts, {});
-  EXPECT_EQ(own_.store.find_file("data", "p/big"), std::nullopt);
-  const auto tree = stage_all(list("s3://data/p/"));
-  EXPECT_FALSE(tree.shares_inodes);
-  EXPECT_EQ(staged("big"), std::string(5u << 20, '1') + std::string(5u << 20, '2'));
 }
 
 std::string gzip(const std::string& bytes) {

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/random.h"
+#include "s3/fake_objects.h"
 #include "s3/object_store.h"
 
 namespace meridian::s3 {
@@ -21,9 +22,5 @@ struct TestStore {
   base::SeededRandom random{7};
   ObjectStore store;
 };
-
-inline std::string contents(Objects& objects, const std::string& bucket, const std::string& key) {
-  return objects.open(bucket, key)->read_all(1u << 30);
-}
 
 }  // namespace meridian::s3
