@@ -42,6 +42,34 @@ TEST_P(ListContract, StartAfterSkipsToTheNextKey) {
             (Keys{"p/c", "p/b/c"}));
 }
 
+TEST_P(ListContract, AnEarlierInstantIsShownAsItWas) {
+  must({put("p/a", "1"), put("p/b", "1"), put("p/d", "1")});
+  must({put("p/b", "2"), put("p/c", "1")});
+  must({remove("p/a")});
+  const auto shown = [&](Revision at, std::string start_after, std::size_t limit) {
+    std::vector<std::string> found;
+    const Page page =
+        store().list({.prefix = "p/", .start_after = start_after, .limit = limit, .at = at});
+    EXPECT_EQ(page.revision, at);
+    for (const Document& d : page.documents) found.push_back(d.key + "=" + d.body);
+    return found;
+  };
+  EXPECT_EQ(shown(1, "", 100), (Keys{"p/a=1", "p/b=1", "p/d=1"}));
+  EXPECT_EQ(shown(2, "", 100), (Keys{"p/a=1", "p/b=2", "p/c=1", "p/d=1"}));
+  EXPECT_EQ(shown(3, "", 100), (Keys{"p/b=2", "p/c=1", "p/d=1"}));
+  EXPECT_EQ(shown(1, "p/a", 1), Keys{"p/b=1"});
+  EXPECT_EQ(shown(1, "p/b", 1), Keys{"p/d=1"});
+  EXPECT_EQ(listed({.prefix = "p/", .limit = 1, .at = 1}), (Keys{"p/a", "p/b", "p/d"}));
+  EXPECT_EQ(code_of_error([&] { store().list({.prefix = "p/", .at = 4}); }),
+            base::Code::invalid_argument);
+  open(2);
+  if (GetParam().durable) {
+    for (int i = 0; i < 20; ++i) must({put("q", std::to_string(i))});
+    EXPECT_EQ(code_of_error([&] { store().list({.prefix = "p/", .at = 1}); }),
+              base::Code::failed_precondition);
+  }
+}
+
 TEST_P(ListContract, AllConditionsOnFieldsMustHold) {
   must({put("a", "", {{"state", "Done"}, {"time", index_number(5)}})});
   must({put("b", "", {{"state", "Done"}, {"time", index_number(7)}})});

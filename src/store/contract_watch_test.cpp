@@ -61,6 +61,24 @@ TEST_P(WatchContract, ChangesCarryWholeDocuments) {
   for (const Change& c : changes) EXPECT_EQ(c.document.created_revision, 1);
 }
 
+TEST_P(WatchContract, ChangesTellWhatTheyReplaced) {
+  must({put("a", "1", {{"f", "x"}})});
+  must({put("a", "2", {{"f", "y"}})});
+  must({remove("a")});
+  must({put("a", "3")});
+  const auto changes = next(*store().watch("a", 0));
+  ASSERT_EQ(changes.size(), 4u);
+  EXPECT_FALSE(changes[0].before);
+  ASSERT_TRUE(changes[1].before);
+  EXPECT_EQ(changes[1].before->body, "1");
+  EXPECT_EQ(changes[1].before->revision, 1);
+  EXPECT_EQ(changes[1].before->index, (IndexFields{{"f", "x"}}));
+  ASSERT_TRUE(changes[2].before);
+  EXPECT_EQ(changes[2].before->body, "2");
+  EXPECT_EQ(changes[2].before->revision, 2);
+  EXPECT_FALSE(changes[3].before);
+}
+
 TEST_P(WatchContract, OnlyThePrefixIsSeen) {
   const auto watch = store().watch("jobs/", 0);
   must({put("jobs/a", ""), put("jobs", ""), put("jobz/a", "")});

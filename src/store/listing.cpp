@@ -37,6 +37,7 @@ std::string fingerprint(const ListQuery& query) {
     append_piece(all, range.below ? "+" + *range.below : "");
   }
   append_piece(all, query.order_by);
+  append_piece(all, std::to_string(query.at));
   append_piece(all, query.order == ListQuery::Order::ascending ? "a" : "d");
   return fmt::format("{:08x}", base::crc32c(0, all));
 }
@@ -86,6 +87,21 @@ std::optional<Token> token_of(const ListQuery& query, Snapshot& snapshot) {
     throw expired("this listing shows", token->revision, snapshot.trimmed());
   }
   return token;
+}
+
+// The revision that the page shows.
+Revision instant_of(const ListQuery& query, const std::optional<Token>& token, Snapshot& snapshot) {
+  if (token) return token->revision;
+  if (query.at == 0) return snapshot.revision();
+  if (query.at > snapshot.revision()) {
+    throw base::Error(base::Code::invalid_argument,
+                      fmt::format("a listing at revision {}, but the last one here is {}", query.at,
+                                  snapshot.revision()));
+  }
+  if (query.at < snapshot.trimmed()) {
+    throw expired("this listing shows", query.at, snapshot.trimmed());
+  }
+  return query.at;
 }
 
 // ---- what belongs to a listing, and in which order
@@ -195,7 +211,7 @@ Page list_page(Snapshot& snapshot, const ListQuery& query) {
   }
   const auto token = token_of(query, snapshot);
   const std::size_t limit = std::min(query.limit, kMostLimit);
-  Page page{.revision = token ? token->revision : snapshot.revision()};
+  Page page{.revision = instant_of(query, token, snapshot)};
   std::optional<Position> after;
   if (token) after = token->last;
 

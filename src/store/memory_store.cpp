@@ -230,9 +230,10 @@ class MemoryStore final : public Store {
         break;
       }
       if (!document.key.starts_with(prefix)) continue;
-      batch.changes.push_back({it->kind, document});
+      batch.changes.push_back({it->kind, document, std::nullopt});
       batch.changes.back().document.revision = it->revision;
-      bytes += document.body.size();
+      if (it->before) batch.changes.back().before = *it->before;
+      bytes += document.body.size() + (it->before ? it->before->body.size() : 0);
     }
     return batch;
   }

@@ -194,11 +194,12 @@ Batch SqliteSnapshot::changes(const std::string& prefix, Revision after) {
     std::string key(query.text(1));
     if (!key.starts_with(prefix)) continue;
     const auto kind = static_cast<Change::Kind>(query.number(2));
-    Document document = kind == Change::Kind::put ? put_by(key, place)
-                                                  : document_before(query, key, query.number(3), 4);
+    std::optional<Document> before;
+    if (query.number(4) != 0) before = document_before(query, key, query.number(3), 4);
+    Document document = kind == Change::Kind::put ? put_by(key, place) : *before;
     document.revision = revision_at(place);
-    bytes += document.body.size();
-    batch.changes.push_back({kind, std::move(document)});
+    bytes += document.body.size() + (before ? before->body.size() : 0);
+    batch.changes.push_back({kind, std::move(document), std::move(before)});
   }
   return batch;
 }

@@ -87,6 +87,9 @@ struct ListQuery {
   std::string order_by;
   enum class Order { ascending, descending } order = Order::ascending;
   std::size_t limit = 100;
+  // The instant to show, as an earlier page's or change's revision told it; 0 = the present. With
+  // start_after, a listing can go on from any document instead of from a token.
+  Revision at = 0;
   std::string token;  // of the page before; empty = the first page
 };
 
@@ -98,7 +101,8 @@ struct Page {
 
 struct Change {
   enum class Kind { put, remove } kind = Kind::put;
-  Document document;  // for remove: the last body before it, revision = of the removal
+  Document document;               // for remove: the last body before it, revision = of the removal
+  std::optional<Document> before;  // what it replaced or removed; nothing when it is new
 };
 
 // Changes below a prefix, from a revision on. Pulled; bounded. Used by one thread at a time, and
@@ -123,8 +127,8 @@ class Store {
   // of what is not there). Preconditions are those of the state before the commit.
   virtual CommitResult commit(std::vector<Write> writes) = 0;
   virtual std::optional<Document> find(const std::string& key) = 0;
-  // Error(invalid_argument): a token of another query, or none of ours. Error(failed_precondition)
-  // "expired": the listing began before the change log; begin again.
+  // Error(invalid_argument): a token of another query, or none of ours; a revision still to come.
+  // Error(failed_precondition) "expired": the listing began before the change log; begin again.
   virtual Page list(const ListQuery& query) = 0;
   // Error(failed_precondition) "expired" also for a revision that is still to come.
   virtual std::unique_ptr<Watch> watch(std::string prefix, Revision after) = 0;
