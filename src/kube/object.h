@@ -70,7 +70,7 @@ void set_annotation(base::Json& object, std::string_view key, std::string_view v
 // False when it was there (add) or was not (remove).
 bool add_finalizer(base::Json& object, std::string_view finalizer);
 bool remove_finalizer(base::Json& object, std::string_view finalizer);
-void add_owner(base::Json& object, const OwnerReference& owner);
+void add_owner(base::Json& object, const OwnerReference& owner);  // replaces the one of that uid
 
 // metav1.Time: "2026-01-31T12:00:00Z"; MicroTime has six decimals.
 std::string time_text(base::Timestamp time);

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -60,5 +61,7 @@ StatusError expired(std::string message);
 StatusError to_status_error(const base::Error& error);
 // What a server answered; nothing when `body` is no Status and `http_status` < 400.
 std::optional<StatusError> parse_status(int http_status, std::string_view body);
+// The same from a value (an ERROR event of a watch); nothing when it is no Status of a failure.
+std::optional<StatusError> find_status_error(const base::Json& status);
 
 }  // namespace meridian::kube
