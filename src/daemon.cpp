@@ -28,9 +28,9 @@
 #include "region/telemetry/telemetry.h"
 #include "region/training/training.h"
 #include "run/engine.h"
-#include "s3/object_store.h"
-#include "s3/routed_objects.h"
-#include "s3/server.h"
+#include "s3/server/server.h"
+#include "s3/store/object_store.h"
+#include "s3/store/routed_objects.h"
 #include "store/store.h"
 
 namespace meridian {

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "s3/staging.h"
 #include "s3/fake_objects.h"
+#include "s3/staging.h"
 #include "s3/tree.h"
 
 namespace meridian::s3 {

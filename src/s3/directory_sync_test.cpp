@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "s3/staging.h"
 #include "s3/fake_objects.h"
+#include "s3/staging.h"
 
 namespace meridian::s3 {
 namespace {

@@ -1,14 +1,14 @@
 // S3 URIs, request targets and ranges.
 //
-// LINK: s3
+// LINK: s3/server
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "base/strings.h"
-#include "s3/call.h"
-#include "s3/records.h"
+#include "s3/server/call.h"
+#include "s3/store/records.h"
 
 using namespace meridian;
 

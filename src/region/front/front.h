@@ -35,7 +35,7 @@
 #include "base/random.h"
 #include "identity/identity.h"
 #include "net/server.h"
-#include "s3/server.h"
+#include "s3/server/server.h"
 
 namespace meridian::region::front {
 

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "s3/store/object_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "s3/error.h"
+#include "s3/staging.h"
+#include "s3/store/test_store.h"
+
+namespace meridian::s3 {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string s3_code_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const S3Error& error) {
+    return error.s3_code();
+  }
+  return "";
+}
+
+std::size_t files_below(const fs::path& directory) {
+  std::size_t count = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(directory))
+    count += entry.is_regular_file();
+  return count;
+}
+
+class Store : public testing::Test {
+ protected:
+  ObjectRecord put(const std::string& key, const std::string& bytes,
+                   WriteConditions conditions = {}) {
+    net::StringBody body(bytes);
+    return own_.store.put({.bucket = "data", .key = key, .conditions = std::move(conditions)},
+                          body);
+  }
+  void set_versioning(Versioning versioning) {
+    own_.store.update_bucket("data", [&](BucketRecord& b) { b.versioning = versioning; });
+  }
+  std::size_t content_files() {
+    return files_below(own_.directory.path() / "us-west-2" / "objects");
+  }
+  TestStore own_;
+};
+
+// A body that breaks off.
+class BrokenBody final : public net::BodyReader {
+ public:
+  std::size_t read(char* buffer, std::size_t size) override {
+    if (left_ == 0) throw base::Error(base::Code::unavailable, "the peer left");
+    const auto n = std::min(size, left_);
+    std::fill_n(buffer, n, 'x');
+    left_ -= n;
+    return n;
+  }
+  std::optional<std::uint64_t> length() const override { return 8u << 20; }
+
+ private:
+  std::size_t left_ = 3u << 20;
+};
+
+TEST_F(Store, ABrokenUploadLeavesNothing) {
+  put("k", "before");
+  const auto files = content_files();
+  BrokenBody body;
+  EXPECT_THROW(own_.store.put({.bucket = "data", .key = "k"}, body), base::Error);
+  EXPECT_EQ(contents(own_.store, "data", "k"), "before");
+  EXPECT_EQ(content_files(), files);
+}
+
+TEST_F(Store, ContentOfOverwrittenAndRemovedObjectsGoes) {
+  put("k", "1");
+  put("k", "2");
+  EXPECT_EQ(content_files(), 1u);
+  own_.store.remove("data", "k");
+  EXPECT_EQ(content_files(), 0u);
+}
+
+TEST_F(Store, AReaderKeepsTheBytesItBegan) {
+  put("k", "old bytes");
+  auto reader = own_.store.open("data", "k");
+  char first = 0;
+  reader->read(&first, 1);
+  put("k", "new");
+  own_.store.remove("data", "k");
+  EXPECT_EQ(first + reader->read_all(100), "old bytes");
+  reader.reset();
+  EXPECT_EQ(content_files(), 0u);
+}
+
+TEST_F(Store, OfRacingConditionalWritersOneWins) {
+  std::atomic<int> won{0}, lost{0};
+  {
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < 8; ++i) {
+      writers.emplace_back([&, i] {
+        const auto code =
+            s3_code_of([&] { put("lock", std::to_string(i), {.if_none_match_any = true}); });
+        (code.empty() ? won : lost) += code.empty() || code == "PreconditionFailed";
+      });
+    }
+  }
+  EXPECT_EQ(won, 1);
+  EXPECT_EQ(lost, 7);
+  EXPECT_EQ(content_files(), 1u);
+}
+
+TEST_F(Store, RacingWritersAndAReaderSeeWholeObjects) {
+  put("k", std::string(100, 'a'));
+  std::vector<std::jthread> writers;
+  for (char c : {'b', 'c'}) {
+    writers.emplace_back([&, c](std::stop_token stop) {
+      while (!stop.stop_requested()) put("k", std::string(100, c));
+    });
+  }
+  for (int i = 0; i < 200; ++i) {
+    const auto bytes = contents(own_.store, "data", "k");
+    ASSERT_EQ(bytes, std::string(100, bytes.at(0)));
+  }
+  writers.clear();
+  EXPECT_EQ(content_files(), 1u);
+}
+
+TEST_F(Store, ACopySharesTheBytesAndOutlivesItsSource) {
+  put("a", "body");
+  own_.store.copy(*own_.store.hold("data", "a"), {.bucket = "data", .key = "b"});
+  own_.store.remove("data", "a");
+  EXPECT_EQ(contents(own_.store, "data", "b"), "body");
+  EXPECT_EQ(content_files(), 1u);
+}
+
+TEST_F(Store, VersionsKeepTheirOrderWhenTheClockGoesBack) {
+  set_versioning(Versioning::enabled);
+  const auto first = put("k", "1");
+  own_.clock.jump_wall_clock(std::chrono::hours(-5));
+  const auto second = put("k", "2");
+  own_.store.remove("data", "k");
+  own_.clock.jump_wall_clock(std::chrono::hours(-5));
+  put("k", "3");
+  const auto listing = own_.store.list_versions({.bucket = "data"});
+  ASSERT_EQ(listing.objects.size(), 4u);
+  EXPECT_TRUE(listing.objects[1].delete_marker);
+  EXPECT_EQ(listing.objects[2].version_id, second.version_id);
+  EXPECT_EQ(listing.objects[3].version_id, first.version_id);
+  EXPECT_THAT(listing.latest, testing::ElementsAre(true, false, false, false));
+}
+
+TEST_F(Store, ListingWithADelimiterSkipsOverCommonPrefixes) {
+  for (int folder = 0; folder < 5; ++folder) {
+    for (int i = 0; i < 60; ++i) put("p/" + std::to_string(folder) + "/" + std::to_string(i), "");
+  }
+  put("p/zero", "");
+  const auto listing =
+      own_.store.list_objects({.bucket = "data", .prefix = "p/", .delimiter = "/"});
+  EXPECT_THAT(listing.common_prefixes,
+              testing::ElementsAre("p/0/", "p/1/", "p/2/", "p/3/", "p/4/"));
+  ASSERT_EQ(listing.objects.size(), 1u);
+  EXPECT_FALSE(listing.truncated);
+}
+
+TEST_F(Store, ABucketIsRemovedOnlyWhenNothingIsInIt) {
+  EXPECT_EQ(
+      s3_code_of([&] { own_.store.create_bucket({.name = "data", .account = "000000000000"}); }),
+      "BucketAlreadyOwnedByYou");
+  EXPECT_EQ(s3_code_of([&] { own_.store.create_bucket({.name = "data", .account = "1"}); }),
+            "BucketAlreadyExists");
+  const auto upload = own_.store.create_upload({.bucket = "data", .key = "k"}, true);
+  EXPECT_EQ(s3_code_of([&] { own_.store.remove_bucket("data"); }), "BucketNotEmpty");
+  own_.store.abort_upload("data", "k", upload.id);
+  own_.store.remove_bucket("data");
+  EXPECT_EQ(s3_code_of([&] { put("k", "x"); }), "NoSuchBucket");
+}
+
+TEST_F(Store, PartsOfAnAbortedUploadGo) {
+  const auto upload = own_.store.create_upload({.bucket = "data", .key = "k"}, true);
+  for (int number : {1, 1, 2}) {
+    net::StringBody body("part");
+    own_.store.put_part({.bucket = "data", .key = "k", .upload_id = upload.id, .number = number},
+                        body);
+  }
+  EXPECT_EQ(content_files(), 2u);
+  own_.store.abort_upload("data", "k", upload.id);
+  EXPECT_EQ(content_files(), 0u);
+}
+
+// Opened, written to and closed again as a daemon does it.
+TEST_F(Store, AnObjectOfSeveralPartsIsStagedAsOneFile) {
+  const auto upload = own_.store.create_upload({.bucket = "data", .key = "p/big"}, true);
+  std::vector<CompletedPart> parts;
+  for (int number : {1, 2}) {
+    net::StringBody body(std::string(5u << 20, static_cast<char>('0' + number)));
+    const auto part = own_.store.put_part(
+        {.bucket = "data", .key = "p/big", .upload_id = upload.id, .number = number}, body);
+    parts.push_back({number, part.etag, {}});
+  }
+  own_.store.complete_upload("data", "p/big", upload.id, parts, {});
+  EXPECT_EQ(own_.store.find_file("data", "p/big"), std::nullopt);
+  const base::TempDir target("staged");
+  const auto tree = stage(own_.store, list_channel(own_.store, {.uri = "s3://data/p/"}),
+                          target.path(), Decompress::none, {}, {});
+  EXPECT_FALSE(tree.shares_inodes);
+  EXPECT_EQ(base::read_file(target.path() / "big"),
+            std::string(5u << 20, '1') + std::string(5u << 20, '2'));
+}
+
+class Reopened : public testing::Test {
+ protected:
+  std::unique_ptr<ObjectStore> open() {
+    return std::make_unique<ObjectStore>(
+        ObjectStoreSettings{.directory = directory_.path(), .region = "r"}, clock_, random_);
+  }
+  base::TempDir directory_{"reopened"};
+  base::ManualClock clock_;
+  base::SeededRandom random_{1};
+};
+
+TEST_F(Reopened, ObjectsAndBucketsAreThereAgain) {
+  {
+    auto store = open();
+    store->create_bucket({.name = "data", .account = "000000000000"});
+    store->put_bytes("data", "k", "body");
+  }
+  auto store = open();
+  EXPECT_EQ(store->find_bucket("data")->region, "r");
+  EXPECT_EQ(contents(*store, "data", "k"), "body");
+}
+
+TEST_F(Reopened, AfterACrashContentThatNothingNamesIsRemoved) {
+  {
+    auto store = open();
+    store->create_bucket({.name = "data", .account = "000000000000"});
+    store->put_bytes("data", "k", "body");
+    const auto upload = store->create_upload({.bucket = "data", .key = "u"}, true);
+    net::StringBody body("part");
+    store->put_part({.bucket = "data", .key = "u", .upload_id = upload.id, .number = 1}, body);
+  }
+  fs::remove(directory_.path() / "objects.clean");  // what a crash does not write
+  base::make_directories(directory_.path() / "objects/ab");
+  base::write_file(directory_.path() / "objects/ab/ab0000", "renamed, never named");
+  base::write_file(directory_.path() / "objects/tmp/cd0000", "half written");
+  auto store = open();
+  EXPECT_EQ(files_below(directory_.path() / "objects"), 2u);
+  EXPECT_EQ(contents(*store, "data", "k"), "body");
+}
+
+}  // namespace
+}  // namespace meridian::s3
