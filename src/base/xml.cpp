@@ -60,10 +60,6 @@ std::optional<std::uint32_t> referenced_character(std::string_view name) {
   return name.empty() || value == 0 || surrogate ? std::nullopt : std::optional(value);
 }
 
-std::string_view without_prefix(std::string_view name) {
-  return name.substr(name.find(':') + 1);  // npos + 1 is 0
-}
-
 // pugixml's tree → ours. Throws ParseError, caught in parse_xml: the way out of the recursion.
 class Converter {
  public:
@@ -74,10 +70,9 @@ class Converter {
     if (depth > kMostDepth) throw located(text_, offset, "elements are nested too deeply (32)");
     if (++elements_ > kMostElements) throw located(text_, offset, "too many elements (200000)");
     XmlElement out;
-    out.name = without_prefix(node.name());
-    if (out.name.empty()) throw located(text_, offset, "an element without a name");
+    out.name = without_prefix(node.name(), offset);
     for (const pugi::xml_attribute& a : node.attributes()) {
-      out.attributes.emplace_back(without_prefix(a.name()), decoded(a.value(), offset));
+      out.attributes.emplace_back(without_prefix(a.name(), offset), decoded(a.value(), offset));
     }
     for (const pugi::xml_node& child : node.children()) {
       switch (child.type()) {
@@ -93,6 +88,16 @@ class Converter {
   }
 
  private:
+  // "prefix:name" or "name", with one colon at most (Namespaces in XML 1.0, §4).
+  std::string_view without_prefix(std::string_view name, std::size_t offset) const {
+    const auto colon = name.find(':');
+    const std::string_view local = colon == name.npos ? name : name.substr(colon + 1);
+    if (colon == 0 || local.empty() || local.find(':') != local.npos) {
+      throw located(text_, offset, fmt::format("'{}' is not a name", utf8_prefix(name, 40)));
+    }
+    return local;
+  }
+
   // Entities are decoded here because pugixml leaves unknown ones as they stand.
   std::string decoded(std::string_view raw, std::size_t offset) const {
     std::string out;

@@ -59,6 +59,13 @@ TEST(Xml, WhatIsNotWellFormedIsRefused) {
   EXPECT_NE(error_of(std::string_view("<a>\0</a>", 8)), "accepted");
 }
 
+TEST(Xml, ANameHasOneColonAtMostWithSomethingOnBothSides) {
+  for (const char* bad : {"<:a/>", "<a:/>", "<a::/>", "<a:b:c/>", "<:/>", "<a b:=\"1\"/>"}) {
+    EXPECT_THAT(error_of(bad), HasSubstr("is not a name")) << bad;
+  }
+  EXPECT_EQ(error_of("<a:b c:d=\"1\"/>"), "accepted");
+}
+
 TEST(Xml, AnErrorSaysWhere) {
   const auto bad = parse_xml("<a>\n  <b>\n  </c>\n</a>");
   ASSERT_FALSE(bad.ok());
