@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/log.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstdlib>
 
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/sync.h"
@@ -21,7 +19,6 @@ constexpr std::array<std::string_view, 4> kLevelNames{"debug", "info", "warn", "
 struct Sink {
   LogLevel level = LogLevel::info;
   bool json = false;
-  UniqueFd file;
 };
 
 Sink sink_from_environment() {
@@ -93,13 +90,6 @@ void log(LogLevel level, std::string_view message, LogFields fields) {
   auto guard = sink().lock();
   if (level < guard->level) return;
   write_line(STDERR_FILENO, line_of(guard->json, level, message, fields));
-  if (guard->file) write_line(guard->file.get(), line_of(true, level, message, fields));
-}
-
-void log_to_file(const std::string& path) {
-  UniqueFd file;
-  if (!path.empty()) file = open_file(path, O_WRONLY | O_CREAT | O_APPEND, 0640);
-  sink().lock()->file = std::move(file);
 }
 
 void set_log_level(LogLevel level) { sink().lock()->level = level; }

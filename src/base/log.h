@@ -26,8 +26,6 @@ inline void log_info(std::string_view m, LogFields f = {}) { log(LogLevel::info,
 inline void log_warn(std::string_view m, LogFields f = {}) { log(LogLevel::warn, m, f); }
 inline void log_error(std::string_view m, LogFields f = {}) { log(LogLevel::error, m, f); }
 
-// Also to this file (append) from now on; "" ends that. For `meridian up --detach`.
-void log_to_file(const std::string& path);
 void set_log_level(LogLevel level);
 
 }  // namespace meridian::base
