@@ -86,7 +86,7 @@ bool only_reads(std::string_view operation) {
        {"Describe", "Get", "List", "Head", "Search", "Filter", "BatchGet", "AssumeRole"}) {
     if (operation.starts_with(prefix)) return true;
   }
-  for (const std::string_view call : {"capacity", "why", "offers", "link-speed", "run-record"}) {
+  for (const std::string_view call : {"capacity", "why", "run-record"}) {
     if (operation == call) return true;
   }
   return false;
