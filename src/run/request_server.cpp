@@ -91,13 +91,9 @@ bool RequestServer::serve_client(Client& client) {
   std::vector<int> fds;
   for (const auto& fd : message->fds) fds.push_back(fd.get());
   if (op == "hello") {
-    answer(client, {{"id", spec_.id},
-                    {"pid", getpid()},
-                    {"protocol", kProtocol},
-                    {"started", started_},
-                    {"ready", ready_}});
+    answer(client,
+           {{"id", spec_.id}, {"pid", getpid()}, {"protocol", kProtocol}, {"started", started_}});
   } else if (op == "ready") {
-    ready_ = true;
     base::write_file(spec_.gang_directory / "members" / ready_mark(spec_.hostname), "");
     answer(client, {});
   } else if (op == "watch") {

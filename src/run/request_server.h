@@ -1,8 +1,8 @@
 // What a supervisor answers: the daemon on `init.sock` (everything), and programs of its gang on
 // `members/<host>.sock` (run a command here as MPI's launch agent asks; wait for the end).
 //
-//   {"op": "hello"}                    → {"ok", "id", "pid", "protocol", "started", "ready"}
-//   {"op": "ready"}                    → {"ok"}; from now on hello says so (a program is set up)
+//   {"op": "hello"}                    → {"ok", "id", "pid", "protocol", "started"}
+//   {"op": "ready"}                    → {"ok"}; this host's program is set up: marked for the gang
 //   {"op": "watch"}                    → {"ok"}, later {"event": "started"}
 //   {"op": "stop"} {"op": "kill"}      → {"ok"}                                  daemon only
 //   {"op": "connect", "port": N}       → {"ok"} + a socket connected to the program's port
@@ -65,7 +65,7 @@ class RequestServer {
   base::UniqueFd daemon_listener_, gang_listener_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::int64_t next_command_ = 1;
-  bool started_ = false, ready_ = false;
+  bool started_ = false;
 };
 
 }  // namespace meridian::run
