@@ -50,7 +50,11 @@ std::size_t utf8_sequence(std::string_view s) {
 }
 
 // Insertions, deletions, replacements and exchanges of neighbours that lead from one to the other.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
+// The distance where it is below `limit`, else any number that is not. Asked about hundreds of
+// names for one misspelt word, so it gives up early.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::size_t limit) {
+  if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) >= limit) return limit;
+  std::size_t least_above = 0;
   std::vector<std::size_t> above(b.size() + 1), row(b.size() + 1), next(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
   const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i]) == lower(b[j]); };
@@ -64,6 +68,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     }
     above.swap(row);
     row.swap(next);
+    // What follows builds on these two rows (a transposition on the upper one) and only grows.
+    const std::size_t least = *std::ranges::min_element(row);
+    if (std::min(least, least_above) >= limit) return limit;
+    least_above = least;
   }
   return row[b.size()];
 }
@@ -254,7 +262,7 @@ std::optional<std::string> nearest(std::string_view word,
   std::optional<std::string> best;
   std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const std::string& candidate : candidates) {
-    const std::size_t distance = edit_distance(word, candidate);
+    const std::size_t distance = edit_distance(word, candidate, best_distance);
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;

@@ -120,7 +120,11 @@ TEST(Strings, TheNearestWordIsSuggestedWhenItIsNear) {
   EXPECT_EQ(nearest("trian", commands), "train");
   EXPECT_EQ(nearest("trasnform", commands), "transform");
   EXPECT_EQ(nearest("GET", commands), "get");
+  EXPECT_EQ(nearest("ransofrm", commands), "transform");  // one left out, two exchanged
   EXPECT_FALSE(nearest("xyzzy", commands));
+  EXPECT_EQ(nearest("ab", {"abc", "ba"}), "abc");  // the first of those as near
+  EXPECT_FALSE(nearest("ab", {"cd", "abcd"}));
+  EXPECT_FALSE(nearest(std::string(100'000, 'x'), commands));
   EXPECT_FALSE(nearest("x", {}));
 }
 
