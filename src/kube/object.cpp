@@ -203,7 +203,10 @@ std::string micro_time_text(base::Timestamp time) {
 }
 
 std::optional<base::Timestamp> parse_time(std::string_view text) {
-  if (text.find('-') == std::string_view::npos) return std::nullopt;  // not RFC 3339
+  // RFC 3339 has no shorter form.
+  if (text.size() < 20 || text[4] != '-' || text[10] != 'T') return std::nullopt;
+  const bool zoned = text.ends_with('Z') || text.find_first_of("+-", 19) != std::string_view::npos;
+  if (!zoned) return std::nullopt;
   const auto time = base::parse_iso8601(text);
   return time ? std::optional(*time) : std::nullopt;
 }

@@ -108,8 +108,10 @@ TEST(Object, TimesAreWrittenAsKubernetesWritesThem) {
   EXPECT_EQ(parse_time("2026-01-31T12:00:00Z"), base::Timestamp{1'769'860'800'000});
   EXPECT_EQ(parse_time("2026-01-31T12:00:00.123456Z"), t);
   EXPECT_EQ(parse_time("2026-01-31T13:00:00+01:00"), base::Timestamp{1'769'860'800'000});
-  EXPECT_FALSE(parse_time("20260131T120000Z"));
-  EXPECT_FALSE(parse_time("yesterday"));
+  for (const char* text : {"", "yesterday", "20260131T120000Z", "2026-01-31", "2026-01-31T12:00:00",
+                           "2026-01-31 12:00:00Z", "2026-13-31T12:00:00Z"}) {
+    EXPECT_FALSE(parse_time(text)) << text;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "kube/cel/regex.h"
+
+#include <fmt/format.h>
+#include <pcre2.h>
+
+#include <array>
+
+namespace meridian::kube {
+namespace {
+
+constexpr std::size_t longest_pattern = 4096;
+constexpr unsigned most_repeats = 1000;  // RE2's own
+constexpr std::uint32_t match_limit = 1'000'000;
+constexpr std::uint32_t heap_limit_kib = 20'000;
+
+struct FreeMatch {
+  void operator()(pcre2_match_data* data) const { pcre2_match_data_free(data); }
+};
+struct FreeContext {
+  void operator()(pcre2_match_context* context) const { pcre2_match_context_free(context); }
+};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Escapes that mean something to PCRE2 and nothing to RE2.
+bool is_foreign_escape(char c) {
+  return (c >= '1' && c <= '9') ||
+         std::string_view("GgKkRXZhHNuLlUE").find(c) != std::string_view::npos;
+}
+
+// "(?" is followed by a group's name, flags or ':' in RE2.
+bool is_foreign_group(std::string_view rest) {
+  if (rest.starts_with("(*")) return true;
+  if (!rest.starts_with("(?") || rest.size() < 3) return false;
+  if (rest.starts_with("(?P<")) return false;
+  return std::string_view("imsU-:").find(rest[2]) == std::string_view::npos;
+}
+
+// The end of "{n}", "{n,}" or "{n,m}" at `at`, and whether a count is too large; at itself when the
+// brace is a plain character.
+struct Repeat {
+  std::size_t end;
+  bool too_many = false;
+};
+Repeat read_repeat(std::string_view pattern, std::size_t at) {
+  Repeat out{at};
+  unsigned count = 0;
+  bool any = false;
+  for (std::size_t i = at + 1; i < pattern.size(); ++i) {
+    const char c = pattern[i];
+    if (is_digit(c)) {
+      count = std::min(count * 10 + static_cast<unsigned>(c - '0'), most_repeats + 1);
+      out.too_many |= count > most_repeats;
+      any = true;
+    } else if (c == ',' && any) {
+      count = 0;
+    } else if (c == '}' && any) {
+      out.end = i + 1;
+      return out;
+    } else {
+      break;
+    }
+  }
+  return {at};
+}
+
+// Where the pattern leaves RE2's syntax, and why.
+class Re2Check {
+ public:
+  explicit Re2Check(std::string_view pattern) : pattern_(pattern) {}
+
+  std::optional<base::ParseError> run() {
+    while (at_ < pattern_.size() && !error_) step();
+    return error_;
+  }
+
+ private:
+  void fail(std::string message) {
+    error_ = base::ParseError{.message = std::move(message), .offset = at_};
+  }
+
+  void step() {
+    const char c = pattern_[at_];
+    if (c == '\\') return escape();
+    if (c == '[') return brackets();
+    if (c == '(') {
+      if (is_foreign_group(pattern_.substr(at_))) fail("this kind of group is not supported");
+      ++at_;
+    } else if (c == '*' || c == '+' || c == '?') {
+      ++at_;
+      quantified();
+    } else if (c == '{') {
+      const Repeat repeat = read_repeat(pattern_, at_);
+      if (repeat.too_many) fail(fmt::format("a repeat count is over {}", most_repeats));
+      if (repeat.end > at_) {
+        at_ = repeat.end;
+        quantified();
+      } else {
+        ++at_;
+      }
+    } else {
+      ++at_;
+    }
+  }
+
+  // After a quantifier: '?' makes it lazy; another one is an error of RE2.
+  void quantified() {
+    if (at_ < pattern_.size() && pattern_[at_] == '?') ++at_;
+    if (at_ < pattern_.size() &&
+        std::string_view("*+?").find(pattern_[at_]) != std::string_view::npos) {
+      fail("a quantifier after a quantifier");
+    }
+  }
+
+  void escape() {
+    if (at_ + 1 < pattern_.size() && is_foreign_escape(pattern_[at_ + 1])) {
+      fail(fmt::format("'\\{}' is not supported", pattern_[at_ + 1]));
+    }
+    if (pattern_.substr(at_, 2) == "\\Q") {
+      const std::size_t end = pattern_.find("\\E", at_);
+      at_ = end == std::string_view::npos ? pattern_.size() : end + 2;
+    } else {
+      at_ += 2;
+    }
+  }
+
+  void brackets() {
+    ++at_;
+    if (at_ < pattern_.size() && pattern_[at_] == '^') ++at_;
+    for (bool first = true; at_ < pattern_.size(); first = false) {
+      if (pattern_[at_] == ']' && !first) {
+        ++at_;
+        return;
+      }
+      const std::size_t posix = pattern_.substr(at_).starts_with("[:") ? pattern_.find(":]", at_)
+                                                                       : std::string_view::npos;
+      if (posix != std::string_view::npos) {
+        at_ = posix + 2;
+      } else {
+        at_ += pattern_[at_] == '\\' ? 2 : 1;
+      }
+    }
+  }
+
+  std::string_view pattern_;
+  std::size_t at_ = 0;
+  std::optional<base::ParseError> error_;
+};
+
+}  // namespace
+
+struct Regex::Code {
+  pcre2_code* code;
+  explicit Code(pcre2_code* c) : code(c) {}
+  Code(const Code&) = delete;
+  Code& operator=(const Code&) = delete;
+  ~Code() { pcre2_code_free(code); }
+};
+
+base::Result<Regex> parse_regex(std::string_view pattern) {
+  if (pattern.size() > longest_pattern) {
+    return base::ParseError{.message = fmt::format("longer than {} bytes", longest_pattern)};
+  }
+  if (const auto error = Re2Check(pattern).run()) return *error;
+  int error = 0;
+  PCRE2_SIZE offset = 0;
+  pcre2_code* code = pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                                   PCRE2_UTF | PCRE2_DOLLAR_ENDONLY | PCRE2_NEVER_BACKSLASH_C,
+                                   &error, &offset, nullptr);
+  if (code == nullptr) {
+    std::array<PCRE2_UCHAR, 256> text{};
+    pcre2_get_error_message(error, text.data(), text.size());
+    return base::ParseError{.message = reinterpret_cast<const char*>(text.data()),
+                            .offset = std::min(offset, pattern.size())};
+  }
+  return Regex(std::make_shared<Regex::Code>(code));
+}
+
+std::optional<bool> Regex::finds(std::string_view text) const {
+  const std::unique_ptr<pcre2_match_data, FreeMatch> data(pcre2_match_data_create(1, nullptr));
+  const std::unique_ptr<pcre2_match_context, FreeContext> context(
+      pcre2_match_context_create(nullptr));
+  pcre2_set_match_limit(context.get(), match_limit);
+  pcre2_set_heap_limit(context.get(), heap_limit_kib);
+  const int found = pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
+                                0, 0, data.get(), context.get());
+  if (found >= 0) return true;
+  return found == PCRE2_ERROR_NOMATCH ? std::optional(false) : std::nullopt;
+}
+
+}  // namespace meridian::kube
