@@ -31,6 +31,9 @@ struct ClientRequest {
   std::chrono::milliseconds timeout{60'000};  // without progress
   std::chrono::milliseconds connect_timeout{5'000};
   std::size_t max_body = 1u << 30;  // of an answer that is collected; Error(resource_exhausted)
+  // As texts (PEM): trust only these authorities; show this certificate with its key.
+  std::string ca_pem, certificate_pem, key_pem;
+  enum class Verify { yes, no } verify = Verify::yes;  // no: any server certificate will do
 };
 
 class HttpClient {
