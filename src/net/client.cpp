@@ -134,6 +134,24 @@ void set_method(CURL* easy, const ClientRequest& request) {
   curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
 }
 
+void set_blob(CURL* easy, CURLoption option, const std::string& text) {
+  if (text.empty()) return;
+  // libcurl does not write to it, and takes a copy.
+  curl_blob blob{const_cast<char*>(text.data()), text.size(), CURL_BLOB_COPY};
+  curl_easy_setopt(easy, option, &blob);
+}
+
+void set_tls(CURL* easy, const ClientRequest& request) {
+  set_blob(easy, CURLOPT_CAINFO_BLOB, request.ca_pem);
+  if (!request.ca_pem.empty()) curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
+  set_blob(easy, CURLOPT_SSLCERT_BLOB, request.certificate_pem);
+  set_blob(easy, CURLOPT_SSLKEY_BLOB, request.key_pem);
+  if (request.verify == ClientRequest::Verify::no) {
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+    curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+  }
+}
+
 void set_connection(CURL* easy, const ClientRequest& request, const Url& url) {
   curl_easy_setopt(easy, CURLOPT_URL, (url.origin + "/").c_str());
   // The target goes out byte for byte: signatures cover it as the caller wrote it.
@@ -158,6 +176,7 @@ void set_connection(CURL* easy, const ClientRequest& request, const Url& url) {
     curl_easy_setopt(easy, CURLOPT_CAINFO, request.ca_file.c_str());
     curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
   }
+  set_tls(easy, request);
 }
 
 Error transfer_error(CURLcode code, const std::string& origin, const char* detail) {
@@ -166,6 +185,7 @@ Error transfer_error(CURLcode code, const std::string& origin, const char* detai
     case CURLE_URL_MALFORMAT:
     case CURLE_UNSUPPORTED_PROTOCOL: return Error(Code::invalid_argument, text);
     case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CACERT_BADFILE: return Error(Code::unauthenticated, text);
     case CURLE_OUT_OF_MEMORY: return Error(Code::resource_exhausted, text);
     default: return Error(Code::unavailable, text, Retry::yes);
