@@ -80,6 +80,7 @@ Json ServiceClient::call_meridian(std::string_view name, const base::JsonObject&
 }
 
 Json ServiceClient::send(net::ClientRequest request, std::stop_token stop) {
+  request.unix_socket = settings_.unix_socket;
   const bool own = request.url.find("/_meridian/v1/") != std::string::npos;
   for (int attempt = 1;; ++attempt) {
     try {

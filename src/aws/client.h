@@ -20,7 +20,8 @@
 namespace meridian::aws {
 
 struct ClientSettings {
-  std::string endpoint;  // http://127.0.0.1:8470
+  std::string endpoint;     // http://127.0.0.1:8470
+  std::string unix_socket;  // connect here instead of to the endpoint's host; empty = no
   std::string region;
   std::string service;        // signing name
   std::string target_prefix;  // "SageMaker", "Logs_20140328", "GraniteServiceVersion20100801"
