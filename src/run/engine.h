@@ -10,9 +10,11 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "run/gpu.h"
 #include "run/instance.h"
 
 namespace meridian::run {
@@ -32,6 +34,11 @@ class Engine {
   virtual void kill(const std::string& id) = 0;  // everything in it, now
   virtual Usage usage(const std::string& id) = 0;
   virtual void forget(const std::string& id) = 0;  // ended and cleaned up
+  // Why instances can't have mounts on demand here ("cannot open /dev/fuse: Permission denied");
+  // nothing: they can. Blocks for some milliseconds: for activities.
+  enum class Runtime { host, image };
+  virtual std::optional<std::string> find_obstacle_to_files(Runtime runtime) = 0;
+  virtual std::vector<GpuSample> sample_gpus() = 0;  // of the machine; blocks as run/gpu.h says
   virtual void on_change(OnChange callback) = 0;
 };
 

@@ -19,7 +19,9 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/strings.h"
 #include "base/sync.h"
+#include "run/capture.h"
 #include "run/cgroup.h"
 #include "run/engine.h"
 #include "run/gang.h"
@@ -162,6 +164,21 @@ class LocalEngine final : public Engine {
     instances_.lock()->erase(id);
     wake();
   }
+
+  std::optional<std::string> find_obstacle_to_files(Runtime runtime) override {
+    if (runtime == Runtime::image && geteuid() != 0) {
+      return "podman without root makes its mounts in a namespace of its own";
+    }
+    // Somebody may change /dev/fuse while we run: asked each time, by doing it.
+    base::make_directories(settings_.state_directory, 0700);
+    const Captured probe = capture(
+        {settings_.init_program.string(), "files-probe", settings_.state_directory.string()});
+    if (probe.exit_code == 0) return std::nullopt;
+    const std::string said(base::trim(probe.output));
+    return said.empty() ? "meridian-init cannot try it out" : said;
+  }
+
+  std::vector<GpuSample> sample_gpus() override { return run::sample_gpus(); }
 
   void on_change(OnChange callback) override { *callback_.lock() = std::move(callback); }
 

@@ -73,6 +73,19 @@ void FakeEngine::forget(const std::string& id) {
   if (state->instances.erase(id) > 0) state->forgotten.insert(id);
 }
 
+std::optional<std::string> FakeEngine::find_obstacle_to_files(Runtime) {
+  if (state_.lock()->files) return std::nullopt;
+  return "instances in memory have no file systems";
+}
+
+void FakeEngine::allow_files() { state_.lock()->files = true; }
+
+std::vector<GpuSample> FakeEngine::sample_gpus() { return state_.lock()->gpus; }
+
+void FakeEngine::set_gpus(std::vector<GpuSample> samples) {
+  state_.lock()->gpus = std::move(samples);
+}
+
 void FakeEngine::on_change(OnChange callback) { state_.lock()->on_change = std::move(callback); }
 
 void FakeEngine::hold_starts() { state_.lock()->hold_starts = true; }

@@ -35,6 +35,8 @@ class FakeEngine final : public Engine {
   void kill(const std::string& id) override;
   Usage usage(const std::string& id) override;
   void forget(const std::string& id) override;
+  std::optional<std::string> find_obstacle_to_files(Runtime runtime) override;
+  std::vector<GpuSample> sample_gpus() override;
   void on_change(OnChange callback) override;
 
   // The script.
@@ -44,6 +46,8 @@ class FakeEngine final : public Engine {
   void run(const std::string& id);
   void end(const std::string& id, ExitStatus status);
   void set_usage(const std::string& id, Usage usage);
+  void allow_files();  // mounts on demand
+  void set_gpus(std::vector<GpuSample> samples);
 
   // What was asked.
   std::vector<std::string> ids() const;            // known instances, in order of their ids
@@ -62,8 +66,9 @@ class FakeEngine final : public Engine {
     std::map<std::string, Instance> instances;
     std::set<std::string> forgotten;
     OnChange on_change;
-    bool hold_starts = false, ignore_stops = false;
+    bool hold_starts = false, ignore_stops = false, files = false;
     std::string refusal;
+    std::vector<GpuSample> gpus;
   };
   void tell(const std::string& id);
 

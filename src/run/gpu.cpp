@@ -59,11 +59,9 @@ base::Result<std::vector<GpuSample>> parse_gpu_samples(std::string_view text) {
       text, 4, [](const std::vector<std::string>& fields, GpuSample& sample) {
         const auto index = base::to_int(fields[0]);
         if (!index || *index < 0) return false;
-        // "[N/A]" where the driver does not know.
-        const double total = base::to_double(fields[3]).value_or(0);
-        const double used = base::to_double(fields[2]).value_or(0);
-        sample = {static_cast<int>(*index), base::to_double(fields[1]).value_or(0),
-                  total > 0 ? 100 * used / total : 0};
+        const auto total = base::to_double(fields[3]), used = base::to_double(fields[2]);
+        sample = {static_cast<int>(*index), base::to_double(fields[1]), std::nullopt};
+        if (total && used && *total > 0) sample.memory = 100 * *used / *total;
         return true;
       });
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +22,7 @@ struct Gpu {
 
 struct GpuSample {
   int index = 0;
-  double utilization_percent = 0, memory_percent = 0;
+  std::optional<double> utilization, memory;  // percent; nothing where the driver says "[N/A]"
 };
 
 // No GPU, or no nvidia-smi: empty. Blocks for as long as nvidia-smi takes (about a second).

@@ -31,9 +31,18 @@ TEST(Gpus, OtherWordsAreRefusedWithTheirLine) {
 TEST(Gpus, SamplesGivePercentages) {
   const auto samples = parse_gpu_samples("0, 87, 4000, 16000\n1, [N/A], [N/A], 16000\n");
   ASSERT_TRUE(samples.ok());
-  EXPECT_EQ((*samples)[0].utilization_percent, 87);
-  EXPECT_EQ((*samples)[0].memory_percent, 25);
-  EXPECT_EQ((*samples)[1].utilization_percent, 0);
+  EXPECT_EQ((*samples)[0].utilization, 87);
+  EXPECT_EQ((*samples)[0].memory, 25);
+  EXPECT_EQ((*samples)[1].utilization, std::nullopt);
+  EXPECT_EQ((*samples)[1].memory, std::nullopt);
+}
+
+TEST(Gpus, ASampleOfSomethingElseIsAnErrorWithItsLine) {
+  const auto samples = parse_gpu_samples("0, 1, 1, 2\nNo devices were found\n");
+  ASSERT_FALSE(samples.ok());
+  EXPECT_EQ(samples.error().line, 2);
+  EXPECT_FALSE(parse_gpu_samples("-1, 1, 1, 2").ok());
+  EXPECT_FALSE(parse_gpu_samples("1,2,3").ok());
 }
 
 TEST(Gpus, AnInstanceSeesItsOwnNumberedFromZero) {

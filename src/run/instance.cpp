@@ -9,7 +9,7 @@ using base::JsonArray;
 using base::JsonObject;
 namespace {
 
-constexpr std::string_view kModes[] = {"read_only", "read_write", "overlay"};
+constexpr std::string_view kModes[] = {"read_only", "read_write", "overlay", "on_demand"};
 constexpr std::string_view kNetworks[] = {"gang", "isolated", "host"};
 
 template <std::size_t N>
@@ -77,7 +77,7 @@ Mount parse_mount(const Json& value) {
   mount.host = absolute(required(object, "host"), "mounts.host");
   mount.inside = absolute(required(object, "inside"), "mounts.inside");
   const auto mode = find_name(kModes, required(object, "mode"));
-  if (!mode) throw Bad{"mounts.mode must be read_only, read_write or overlay"};
+  if (!mode) throw Bad{"mounts.mode must be read_only, read_write, overlay or on_demand"};
   mount.mode = static_cast<Mount::Mode>(*mode);
   return mount;
 }

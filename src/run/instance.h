@@ -34,7 +34,9 @@ struct Mount {
   std::filesystem::path host;    // directory or file on the host
   std::filesystem::path inside;  // absolute path in the instance
   // overlay: `host` is the lower layer, writes go to a scratch upper and vanish with the instance.
-  enum class Mode { read_only, read_write, overlay } mode = Mode::read_write;
+  // on_demand: `host` is an index (run/file_tree.h), whose files are shown read-only and read from
+  // where they lie when the program reads them.
+  enum class Mode { read_only, read_write, overlay, on_demand } mode = Mode::read_write;
 };
 
 struct Limits {

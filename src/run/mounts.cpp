@@ -200,6 +200,13 @@ void Mounter::attach(const Mount& mount) {
   }
 }
 
+void Mounter::attach(const Mount& mount, FileServer& server) {
+  const fs::path target = settings_.root / mount.inside.lexically_normal().relative_path();
+  require_inside(target);
+  make_mount_point(target, true);
+  mount_files(server, target, settings_.owner);
+}
+
 const base::UniqueFd& Mounter::mapping_from(Identity on_disk) {
   base::UniqueFd& mapping = mappings_[{on_disk.user, on_disk.group}];
   if (!mapping) mapping = make_exchanging_namespace(on_disk, settings_.owner);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "run/file_server.h"
 #include "run/id_map.h"
 #include "run/instance.h"
 
@@ -37,6 +38,8 @@ class Mounter {
   void make_room(const std::filesystem::path& directory);
   // A mount of the spec: id-mapped so that the program owns what it sees, where the kernel can.
   void attach(const Mount& mount);
+  // A mount on demand.
+  void attach(const Mount& mount, FileServer& server);
 
   void make_owned_directory(const std::filesystem::path& path, mode_t mode);
   void give_to_program(const std::filesystem::path& path);

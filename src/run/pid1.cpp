@@ -19,23 +19,13 @@
 
 #include "base/error.h"
 #include "run/confine.h"
+#include "run/descriptors.h"
 #include "run/message.h"
 #include "run/podman.h"
 #include "run/view.h"
 
 namespace meridian::run {
 namespace {
-
-// Descriptors of the supervisor (its lock above all) must not live on in here.
-void close_others(std::vector<int> keep) {
-  std::ranges::sort(keep);
-  unsigned from = 3;
-  for (const int fd : keep) {
-    if (static_cast<unsigned>(fd) > from) close_range(from, static_cast<unsigned>(fd) - 1, 0);
-    from = static_cast<unsigned>(fd) + 1;
-  }
-  close_range(from, ~0U, 0);
-}
 
 void reset_signals() {
   sigset_t none;
@@ -184,6 +174,11 @@ void set_up_for_podman(const Pid1& settings) {
       mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, nullptr) != 0) {
     throw base::errno_error(errno, "cannot mount /proc for podman");
   }
+  for (auto& [mount, server] : settings.files) {
+    const auto directory = files_directory(settings.spec, mount);
+    base::make_directories(directory);
+    mount_files(server, directory, {geteuid(), getegid()});
+  }
 }
 
 // Everything that needs privileges; afterwards there are none.
@@ -195,7 +190,7 @@ void set_up(const Pid1& settings, std::vector<std::string>& notes) {
     throw base::errno_error(errno, "cannot set the host name");
   }
   if (!spec.image.empty()) return set_up_for_podman(settings);
-  enter_view({spec, settings.real_root, settings.init_program}, notes);
+  enter_view({spec, settings.real_root, settings.init_program, settings.files}, notes);
   const rlimit no_cores{0, 0};
   setrlimit(RLIMIT_CORE, &no_cores);
   drop_privileges(who);
@@ -210,7 +205,12 @@ void run_pid1(const Pid1& settings) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   prctl(PR_SET_NAME, "meridian-pid1");
   umask(022);
-  close_others({settings.channel, settings.standard_output, settings.standard_error});
+  // Descriptors of the supervisor (its lock above all) must not live on in here.
+  std::vector<int> keep{settings.channel, settings.standard_output, settings.standard_error};
+  for (const auto& [mount, server] : settings.files) {
+    keep.insert(keep.end(), {server.device.get(), server.mounted.get()});
+  }
+  close_others(std::move(keep));
   std::vector<std::string> notes;
   try {
     set_up(settings, notes);

@@ -8,8 +8,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 
+#include "run/file_server.h"
 #include "run/instance.h"
 
 namespace meridian::run {
@@ -20,6 +22,7 @@ struct Pid1 {
   bool real_root = false;
   int channel = -1;  // to the supervisor: run/message.h packets
   int standard_output = -1, standard_error = -1;
+  std::map<std::size_t, FileServer>& files;  // by index of the spec's mounts
 };
 
 // Never returns. On the channel: "ready" {notes}, then after "go" "started", "exec_ended"

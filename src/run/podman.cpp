@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "run/capture.h"
+#include "run/file_server.h"
 
 namespace meridian::run {
 namespace {
@@ -124,10 +125,12 @@ std::vector<std::string> podman_command(const InstanceSpec& spec, const std::str
     words.insert(words.end(), {"--add-host", host.name + ":" + host.address});
   }
   add_limits(words, spec.limits);
-  constexpr const char* kModes[] = {"ro", "rw", "O"};
-  for (const Mount& mount : spec.mounts) {
-    add_volume(words, mount.host.string(), mount.inside.string(),
-               kModes[static_cast<int>(mount.mode)]);
+  constexpr const char* kModes[] = {"ro", "rw", "O", "ro"};
+  for (std::size_t i = 0; i < spec.mounts.size(); ++i) {
+    const Mount& mount = spec.mounts[i];
+    const bool on_demand = mount.mode == Mount::Mode::on_demand;
+    add_volume(words, (on_demand ? files_directory(spec, i) : mount.host).string(),
+               mount.inside.string(), kModes[static_cast<int>(mount.mode)]);
   }
   add_volume(words, init_program, "/opt/meridian/bin/meridian-init", "ro");
   for (const int gpu : spec.gpus) {

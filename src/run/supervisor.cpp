@@ -18,10 +18,14 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <set>
 
 #include "base/error.h"
 #include "run/cgroup.h"
+#include "run/descriptors.h"
+#include "run/file_server.h"
 #include "run/forwarder.h"
 #include "run/gang.h"
 #include "run/log_file.h"
@@ -32,18 +36,13 @@
 #include "run/process_usage.h"
 #include "run/records.h"
 #include "run/request_server.h"
+#include "run/view.h"
 
 namespace meridian::run {
 namespace fs = std::filesystem;
 namespace {
 
 constexpr base::Duration kDrainPatience{2000};
-
-std::pair<base::UniqueFd, base::UniqueFd> make_pipe() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) throw base::errno_error(errno, "cannot make a pipe");
-  return {base::UniqueFd(ends[0]), base::UniqueFd(ends[1])};
-}
 
 std::pair<base::UniqueFd, base::UniqueFd> make_channel() {
   int ends[2];
@@ -120,6 +119,7 @@ class Supervisor final : public RequestServer::Handler {
   void clean_up() {
     if (cgroup_) cgroup_->remove();
     if (forwarder_ > 0) ::kill(forwarder_, SIGKILL);
+    for (const pid_t server : file_servers_) ::kill(server, SIGKILL);
     if (!spec_.image.empty()) remove_container(spec_);
     requests_->close_gang_socket();
     const bool alone = !gang_hold_ && spec_.hosts.size() < 2;  // nobody will look for us
@@ -142,7 +142,20 @@ class Supervisor final : public RequestServer::Handler {
     if (spec_.endpoint_port != 0 && spec_.network != Network::isolated && gang_hold_) {
       forwarder_ = start_forwarder(spec_.endpoint_port, spec_.endpoint_socket);
     }
+    start_file_servers();
     start_pid1();
+    files_.clear();
+  }
+
+  // After the network: /dev/fuse has to be opened in the user namespace that mounts.
+  void start_file_servers() {
+    const Identity owner = spec_.image.empty() ? Identity{program_user(spec_), program_group(spec_)}
+                                               : Identity{geteuid(), getegid()};
+    for (std::size_t i = 0; i < spec_.mounts.size(); ++i) {
+      if (spec_.mounts[i].mode != Mount::Mode::on_demand) continue;
+      files_[i] = start_file_server(spec_.mounts[i].host, owner);
+      file_servers_.insert(files_[i].process);
+    }
   }
 
   void block_signals() {
@@ -171,7 +184,8 @@ class Supervisor final : public RequestServer::Handler {
                 .real_root = real_root_,
                 .channel = theirs.get(),
                 .standard_output = out_write.get(),
-                .standard_error = err_write.get()});
+                .standard_error = err_write.get(),
+                .files = files_});
     }
     pid1_ = static_cast<pid_t>(pid);
     running_.init_pid = pid1_;
@@ -215,6 +229,7 @@ class Supervisor final : public RequestServer::Handler {
     }
     int status = 0;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+      if (file_servers_.erase(pid) > 0) file_server_ended(status);
       if (pid != pid1_) continue;
       // What it said last may still be in the channel.
       while (channel_ && hear_pid1()) {
@@ -224,6 +239,15 @@ class Supervisor final : public RequestServer::Handler {
       drain_deadline_ = clock_.ticks() + kDrainPatience;
       kill_at_.reset();
     }
+  }
+
+  // It ends by itself when the instance's mounts are gone. Before, whoever reads gets an error that
+  // is not the program's fault.
+  void file_server_ended(int status) {
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return;
+    if (pid1_ <= 0 || program_status_) return;
+    lost_ = "the process that reads the files of a channel on demand died";
+    ::kill(pid1_, SIGKILL);
   }
 
   bool hear_pid1() {
@@ -300,7 +324,10 @@ class Supervisor final : public RequestServer::Handler {
     status.at = clock_.now();
     status.usage = usage_of_all_children();
     const int wait_status = program_status_.value_or(pid1_status_);
-    if (program_status_ || killed_) {
+    if (!program_status_ && !killed_ && !lost_.empty()) {
+      status.kind = ExitStatus::Kind::lost;
+      status.message = lost_;
+    } else if (program_status_ || killed_) {
       const bool signalled = WIFSIGNALED(wait_status);
       status.kind = signalled ? ExitStatus::Kind::signalled : ExitStatus::Kind::exited;
       status.code = signalled ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
@@ -325,7 +352,9 @@ class Supervisor final : public RequestServer::Handler {
   std::vector<std::unique_ptr<Stream>> streams_;
   std::optional<int> program_status_;
   int pid1_status_ = 0;
-  std::string failure_;
+  std::string failure_, lost_;
+  std::map<std::size_t, FileServer> files_;  // until PID 1 has them
+  std::set<pid_t> file_servers_;             // that live
   std::optional<base::Ticks> kill_at_, drain_deadline_;
 };
 

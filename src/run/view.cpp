@@ -25,6 +25,7 @@ class Builder {
  public:
   Builder(const View& view, std::vector<std::string>& notes)
       : spec_(view.spec),
+        files_(view.files),
         init_program_(view.init_program),
         scratch_(view.spec.directory / "scratch"),
         root_(scratch_ / "root"),
@@ -44,9 +45,12 @@ class Builder {
     make_own_directories();
     make_host_names();
     make_user();
-    for (const Mount& mount : spec_.mounts) {
-      base::while_doing("mounting " + mount.host.string() + " on " + mount.inside.string(),
-                        [&] { mounter_.attach(mount); });
+    for (std::size_t i = 0; i < spec_.mounts.size(); ++i) {
+      const Mount& mount = spec_.mounts[i];
+      base::while_doing("mounting " + mount.host.string() + " on " + mount.inside.string(), [&] {
+        if (mount.mode == Mount::Mode::on_demand) return mounter_.attach(mount, files_.at(i));
+        mounter_.attach(mount);
+      });
     }
     mounter_.enter_root();
   }
@@ -170,6 +174,7 @@ class Builder {
   }
 
   const InstanceSpec& spec_;
+  std::map<std::size_t, FileServer>& files_;
   const std::string init_program_;
   const fs::path scratch_, root_;
   Mounter mounter_;

@@ -7,9 +7,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "run/file_server.h"
 #include "run/instance.h"
 
 namespace meridian::run {
@@ -18,6 +20,7 @@ struct View {
   const InstanceSpec& spec;
   bool real_root = false;  // privileged over the whole machine, not only in a user namespace
   std::string init_program;
+  std::map<std::size_t, FileServer>& files;  // of mounts on demand, by index of the spec's mounts
 };
 
 // Throws Error naming the mount that failed. Appends to `notes` what had to be done another way.
