@@ -71,6 +71,14 @@ base::Result<Uri> parse_uri(std::string_view text) {
                  slash == std::string_view::npos ? "" : std::string(rest.substr(slash + 1)));
 }
 
+std::optional<std::vector<Objects::LocalPiece>> Objects::find_pieces(const std::string& bucket,
+                                                                     const std::string& key) {
+  auto file = find_file(bucket, key);
+  const auto info = file ? find(bucket, key) : std::nullopt;
+  if (!info) return std::nullopt;
+  return std::vector<LocalPiece>{{std::move(*file), info->size}};
+}
+
 void Objects::adopt_file(const std::string& bucket, const std::string& key,
                          const std::filesystem::path& file, std::stop_token stop) {
   put_file(bucket, key, file, stop);

@@ -409,6 +409,16 @@ std::optional<std::filesystem::path> ObjectStore::find_file(const std::string& b
 }
 
 void ObjectStore::put_file(const std::string& bucket, const std::string& key,
+std::optional<std::vector<Objects::LocalPiece>> ObjectStore::find_pieces(const std::string& bucket,
+                                                                         const std::string& key) {
+  const auto record = find_record(bucket, key);
+  if (!record) return std::nullopt;
+  std::vector<LocalPiece> pieces;
+  for (const Piece& piece : record->pieces)
+    pieces.push_back({files_.path_of(piece.id), piece.size});
+  return pieces;
+}
+
                            const std::filesystem::path& file, std::stop_token stop) {
   FileReader reader(file, std::move(stop));
   insert({.bucket = bucket, .key = key}, files_.receive(reader, std::nullopt, no_limit));

@@ -208,6 +208,8 @@ class ObjectStore final : public Objects {
     ObjectRecord record;
     std::string document_key;
     store::Revision revision = 0;
+  std::optional<std::vector<LocalPiece>> find_pieces(const std::string& bucket,
+                                                     const std::string& key) override;
   };
   // What to commit, and what then has no name any more.
   struct Plan {

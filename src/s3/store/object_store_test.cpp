@@ -200,6 +200,13 @@ TEST_F(Store, AnObjectOfSeveralPartsIsStagedAsOneFile) {
   }
   own_.store.complete_upload("data", "p/big", upload.id, parts, {});
   EXPECT_EQ(own_.store.find_file("data", "p/big"), std::nullopt);
+  std::string pieces;
+  for (const auto& piece : own_.store.find_pieces("data", "p/big").value()) {
+    pieces += base::read_file(piece.file);
+    EXPECT_EQ(piece.size, 5u << 20);
+  }
+  EXPECT_EQ(pieces, std::string(5u << 20, '1') + std::string(5u << 20, '2'));
+  EXPECT_EQ(own_.store.find_pieces("data", "p/none"), std::nullopt);
   const base::TempDir target("staged");
   const auto tree = stage(own_.store, list_channel(own_.store, {.uri = "s3://data/p/"}),
                           target.path(), Decompress::none, {}, {});

@@ -32,6 +32,10 @@ class RoutedObjects final : public Objects {
                                                  const std::string& key) override {
     return home(bucket).find_file(bucket, key);
   }
+  std::optional<std::vector<LocalPiece>> find_pieces(const std::string& bucket,
+                                                     const std::string& key) override {
+    return home(bucket).find_pieces(bucket, key);
+  }
   void put_file(const std::string& bucket, const std::string& key,
                 const std::filesystem::path& file, std::stop_token stop) override {
     home(bucket).put_file(bucket, key, file, stop);
