@@ -61,6 +61,18 @@ ChildGroup::~ChildGroup() { signal_all(SIGKILL); }
 void ChildGroup::start(const std::vector<std::string>& argv,
                        const std::map<std::string, std::string>& extra_environment,
                        const std::string& working_directory) {
+  running_.push_back(launch(argv, extra_environment, working_directory));
+}
+
+void ChildGroup::start_helper(const std::vector<std::string>& argv,
+                              const std::map<std::string, std::string>& extra_environment,
+                              const std::string& working_directory) {
+  helpers_.push_back(launch(argv, extra_environment, working_directory));
+}
+
+pid_t ChildGroup::launch(const std::vector<std::string>& argv,
+                         const std::map<std::string, std::string>& extra_environment,
+                         const std::string& working_directory) {
   std::map<std::string, std::string> environment = own_environment();
   for (const auto& [name, value] : extra_environment) environment[name] = value;
   base::UniqueFd write_ends[2];
@@ -84,11 +96,12 @@ void ChildGroup::start(const std::vector<std::string>& argv,
     execute(argv, environment, working_directory);
   }
   setpgid(pid, pid);
-  running_.push_back(pid);
+  return pid;
 }
 
 ChildGroup::Outcome ChildGroup::wait() {
   while (!running_.empty() && !decided_) pump(-1);
+  decided_ = true;  // the ends that come now are our doing
   signal_all(SIGKILL);
   // What they wrote before they ended; a grandchild that holds a pipe does not hold us.
   const base::SystemClock clock;
@@ -148,7 +161,7 @@ void ChildGroup::take_signals() {
 void ChildGroup::reap() {
   int status = 0;
   for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-    if (std::erase(running_, pid) == 0) continue;
+    if (std::erase(running_, pid) + std::erase(helpers_, pid) == 0) continue;
     const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     if (code != 0 && !decided_) {
       outcome_.code = code;
@@ -159,6 +172,7 @@ void ChildGroup::reap() {
 
 void ChildGroup::signal_all(int number) const {
   for (const pid_t pid : running_) kill(-pid, number);
+  for (const pid_t pid : helpers_) kill(-pid, number);
 }
 
 }  // namespace meridian::run

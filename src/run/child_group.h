@@ -1,8 +1,8 @@
 // The processes that a launcher starts together: they end together.
 //
-// The first one that fails decides the outcome and takes the others with it. SIGTERM to this
-// process is passed on to all of them. Their standard error passes through here, so that its last
-// lines can be told.
+// The first one that fails decides the outcome and takes the others with it. Nobody waits for a
+// helper: it ends with the last of the others. SIGTERM to this process is passed on to all of them.
+// Their standard error passes through here, so that its last lines can be told.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -36,6 +36,9 @@ class ChildGroup {
   void start(const std::vector<std::string>& argv,
              const std::map<std::string, std::string>& extra_environment,
              const std::string& working_directory);
+  void start_helper(const std::vector<std::string>& argv,
+                    const std::map<std::string, std::string>& extra_environment,
+                    const std::string& working_directory);
 
   struct Outcome {
     int code = 0;             // 128 + signal for a killed child
@@ -45,6 +48,9 @@ class ChildGroup {
 
  private:
   struct Pipe;
+  pid_t launch(const std::vector<std::string>& argv,
+               const std::map<std::string, std::string>& extra_environment,
+               const std::string& working_directory);
   void take_signals();
   void reap();
   bool open_pipes() const;
@@ -54,7 +60,7 @@ class ChildGroup {
 
   base::UniqueFd signals_;
   Rewrite rewrite_;
-  std::vector<pid_t> running_;
+  std::vector<pid_t> running_, helpers_;
   std::vector<std::unique_ptr<Pipe>> pipes_;
   Outcome outcome_;
   bool decided_ = false;

@@ -97,6 +97,12 @@ bool wait_for_end_of(const std::string& host) {
   return send_message(socket.get(), {{"op", "wait"}}) && receive_message(socket.get()).has_value();
 }
 
+int await_end_of(const std::string& host) {
+  if (wait_for_end_of(host)) return 0;
+  std::fprintf(stderr, "meridian: host %s was lost\n", host.c_str());
+  return 1;
+}
+
 int run_remote_shell(const std::vector<std::string>& arguments) {
   if (arguments.size() < 2) {
     std::fprintf(stderr, "usage: meridian-init rsh HOST COMMAND…\n");

@@ -20,6 +20,9 @@ void wait_for_hosts(const std::vector<std::string>& hosts, base::Duration patien
 // Waits until the program of `host` has ended; false when the host was lost.
 bool wait_for_end_of(const std::string& host);
 
+// `meridian-init await HOST`: the same as a program; 0, or 1 with a message.
+int await_end_of(const std::string& host);
+
 // `meridian-init rsh HOST COMMAND…`: runs the words, joined by blanks as ssh does, in a shell on
 // that host, with this process's standard streams. Returns the exit code for this process: the
 // command's, 128 + signal, or 255 when the host is lost or does not come up in time.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/strings.h"
+#include "run/launcher_parts.h"
 #include "run/python_text.h"
 
 namespace meridian::run {
@@ -16,8 +17,6 @@ using base::JsonObject;
 namespace {
 
 constexpr std::string_view kPrefix = "sagemaker_";
-constexpr char kCodeDirectory[] = "/opt/ml/code";
-constexpr char kInit[] = "/opt/meridian/bin/meridian-init";
 
 // Hyperparameters that configure the toolkit itself and go no further.
 const std::set<std::string, std::less<>> kToolkitParameters = {
@@ -41,52 +40,10 @@ std::string variable_text(const Json& value) {
   return base::to_text(value, base::JsonStyle::sorted);
 }
 
-// A sagemaker_* setting: the hyperparameter, else the environment variable in capitals.
-std::optional<std::string> find_setting(const ScriptJob& job, const std::string& name) {
-  if (const auto it = job.hyperparameters.find(name); it != job.hyperparameters.end()) {
-    return variable_text(typed(it->second));
-  }
-  if (const auto it = job.environment.find(base::to_upper(name)); it != job.environment.end()) {
-    return it->second;
-  }
-  return std::nullopt;
-}
-
-bool flag(const ScriptJob& job, const std::string& name) {
-  const std::string text = base::to_lower(find_setting(job, name).value_or("false"));
-  if (text == "true" || text == "1") return true;
-  if (text == "false" || text == "0" || text.empty()) return false;
-  throw base::Error(base::Code::invalid_argument,
-                    "hyperparameter " + name + " must be true or false, not '" + text + "'");
-}
-
-int processes_per_host(const ScriptJob& job, const std::string& name) {
-  const auto text = find_setting(job, name);
-  if (!text || text->empty()) return std::max(1, job.gpus);
-  const auto value = base::to_int(*text);
-  if (!value || *value < 1 || *value > 4096) {
-    throw base::Error(
-        base::Code::invalid_argument,
-        "hyperparameter " + name + " must be a number from 1 to 4096, not '" + *text + "'");
-  }
-  return static_cast<int>(*value);
-}
-
 int host_number(const std::string& name) {
   const std::size_t dash = name.rfind('-');
   if (dash == std::string::npos) return 0;
   return static_cast<int>(base::to_int(std::string_view(name).substr(dash + 1)).value_or(0));
-}
-
-std::vector<std::string> hosts_of(const ScriptJob& job, const std::set<std::string>* groups) {
-  std::vector<std::string> hosts;
-  for (const GroupHosts& group : job.groups) {
-    if (groups != nullptr && !groups->contains(group.name)) continue;
-    hosts.insert(hosts.end(), group.hosts.begin(), group.hosts.end());
-  }
-  // Every host must elect the same master, so all see the same order: algo-1 first.
-  std::ranges::stable_sort(hosts, {}, host_number);
-  return hosts;
 }
 
 const GroupHosts* find_group(const ScriptJob& job, const std::string& name) {
@@ -94,27 +51,6 @@ const GroupHosts* find_group(const ScriptJob& job, const std::string& name) {
     if (group.name == name) return &group;
   }
   return nullptr;
-}
-
-// The groups that take part in MPI or torch; the own one when the request names none.
-std::optional<std::set<std::string>> find_distribution_groups(const ScriptJob& job) {
-  const auto it = job.hyperparameters.find("sagemaker_distribution_instance_groups");
-  if (it == job.hyperparameters.end()) return std::nullopt;
-  const Json value = typed(it->second);
-  std::set<std::string> groups;
-  if (value.is_array()) {
-    for (const Json& name : value.as_array()) groups.insert(variable_text(name));
-  } else {
-    groups.insert(variable_text(value));
-  }
-  for (const std::string& name : groups) {
-    if (find_group(job, name) == nullptr) {
-      throw base::Error(base::Code::invalid_argument,
-                        "sagemaker_distribution_instance_groups names '" + name +
-                            "', which is not an instance group of this job");
-    }
-  }
-  return groups;
 }
 
 JsonArray list(const std::vector<std::string>& texts) {
@@ -218,35 +154,48 @@ const std::set<std::string, std::less<>> kOnlyInObject = {"additional_framework_
                                                           "job_name",
                                                           "master_hostname"};
 
-LaunchKind kind_of(const ScriptJob& job) {
-  const auto groups = find_distribution_groups(job);
-  if (groups && !groups->contains(job.current_group)) return LaunchKind::plain;
-  if (flag(job, "sagemaker_mpi_enabled") || flag(job, "sagemaker_pytorch_ddp_enabled") ||
-      flag(job, "sagemaker_distributed_dataparallel_enabled")) {
-    return LaunchKind::mpi;
-  }
-  return flag(job, "sagemaker_torch_distributed_enabled") ? LaunchKind::torch : LaunchKind::plain;
-}
-
-void add_mpi(const ScriptJob& job, std::map<std::string, std::string>& environment) {
-  std::string options = find_setting(job, "sagemaker_mpi_custom_mpi_options").value_or("");
-  if (options.empty()) {
-    options =
-        find_setting(job, "sagemaker_distributed_dataparallel_custom_mpi_options").value_or("");
-  }
-  environment[launch_variables::mpi_options] = options;
-  environment[launch_variables::processes] =
-      std::to_string(processes_per_host(job, "sagemaker_mpi_num_of_processes_per_host"));
-  // Instances of one machine share its cores: bound ranks would all sit on core 0.
-  environment["OMPI_MCA_plm_rsh_agent"] = std::string(kInit) + " rsh";
-  environment["OMPI_MCA_hwloc_base_binding_policy"] = "none";
-  environment["OMPI_MCA_mpi_yield_when_idle"] = "1";
-  environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0";
-  environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
-  environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
-}
-
 }  // namespace
+
+std::optional<std::string> find_setting(const ScriptJob& job, const std::string& name) {
+  if (const auto it = job.hyperparameters.find(name); it != job.hyperparameters.end()) {
+    return variable_text(typed(it->second));
+  }
+  if (const auto it = job.environment.find(base::to_upper(name)); it != job.environment.end()) {
+    return it->second;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> hosts_of(const ScriptJob& job, const std::set<std::string>* groups) {
+  std::vector<std::string> hosts;
+  for (const GroupHosts& group : job.groups) {
+    if (groups != nullptr && !groups->contains(group.name)) continue;
+    hosts.insert(hosts.end(), group.hosts.begin(), group.hosts.end());
+  }
+  // Every host must elect the same master, so all see the same order: algo-1 first.
+  std::ranges::stable_sort(hosts, {}, host_number);
+  return hosts;
+}
+
+std::optional<std::set<std::string>> find_distribution_groups(const ScriptJob& job) {
+  const auto text = find_setting(job, "sagemaker_distribution_instance_groups");
+  if (!text) return std::nullopt;
+  const Json value = typed(*text);
+  std::set<std::string> groups;
+  if (value.is_array()) {
+    for (const Json& name : value.as_array()) groups.insert(variable_text(name));
+  } else {
+    groups.insert(variable_text(value));
+  }
+  for (const std::string& name : groups) {
+    if (find_group(job, name) == nullptr) {
+      throw base::Error(base::Code::invalid_argument,
+                        "sagemaker_distribution_instance_groups names '" + name +
+                            "', which is not an instance group of this job");
+    }
+  }
+  return groups;
+}
 
 base::JsonObject user_hyperparameters(const std::map<std::string, std::string>& all) {
   JsonObject out;
@@ -293,7 +242,7 @@ std::map<std::string, std::string> script_environment(const ScriptJob& job) {
   }
   out["SM_HPS"] = base::to_text(user, base::JsonStyle::sorted);
   out["SM_FRAMEWORK_PARAMS"] = base::to_text(framework_parameters(job), base::JsonStyle::sorted);
-  out["SM_FRAMEWORK_MODULE"] = "";
+  out["SM_FRAMEWORK_MODULE"] = find_setting(job, "sagemaker_training_module").value_or("");
   out["SM_USER_ARGS"] = base::to_text(list(command_line(user)));
   out["SM_TRAINING_ENV"] = base::to_text(object, base::JsonStyle::sorted);
   out["SAGEMAKER_JOB_NAME"] = job.job_name;
@@ -304,37 +253,6 @@ std::map<std::string, std::string> script_environment(const ScriptJob& job) {
                           ? kCodeDirectory
                           : std::string(kCodeDirectory) + ":" + path->second;
   return out;
-}
-
-Launch plan_launch(const ScriptJob& job) {
-  const std::string program = find_setting(job, "sagemaker_program").value_or("");
-  if (program.empty()) {
-    throw base::Error(base::Code::invalid_argument,
-                      "hyperparameter sagemaker_program (the entry point, such as train.py) is "
-                      "missing");
-  }
-  const auto groups = find_distribution_groups(job);
-  Launch launch;
-  launch.kind = kind_of(job);
-  launch.argv = {kInit, "script"};
-  launch.environment = script_environment(job);
-  launch.environment[launch_variables::python] = job.python;
-  const bool distributed = launch.kind != LaunchKind::plain;
-  launch.environment[launch_variables::hosts] =
-      base::to_text(list(hosts_of(job, distributed && groups ? &*groups : nullptr)));
-  switch (launch.kind) {
-    case LaunchKind::plain: launch.environment[launch_variables::kind] = "plain"; break;
-    case LaunchKind::mpi:
-      launch.environment[launch_variables::kind] = "mpi";
-      add_mpi(job, launch.environment);
-      break;
-    case LaunchKind::torch:
-      launch.environment[launch_variables::kind] = "torch";
-      launch.environment[launch_variables::processes] =
-          std::to_string(processes_per_host(job, "sagemaker_torch_processes_per_host"));
-      break;
-  }
-  return launch;
 }
 
 }  // namespace meridian::run

@@ -151,6 +151,48 @@ TEST(Launch, TorchStartsOneRankForEachGpu) {
   EXPECT_EQ(plan_launch(job).environment.at("MERIDIAN_PROCESSES_PER_HOST"), "2");
 }
 
+TEST(Launch, MpisRanksInAllAndItsInterfaceMayBeGiven) {
+  const Launch launch = plan_launch(make_job({{"sagemaker_mpi_enabled", "true"},
+                                              {"sagemaker_mpi_num_processes", "3"},
+                                              {"sagemaker_network_interface_name", "\"ens5\""}}));
+  EXPECT_EQ(launch.environment.at("MERIDIAN_PROCESSES"), "3");
+  EXPECT_EQ(launch.environment.at("MERIDIAN_NETWORK_INTERFACE"), "ens5");
+  EXPECT_EQ(launch.environment.at("SM_NETWORK_INTERFACE_NAME"), "eth0");
+}
+
+TEST(Launch, MirroredWorkersFindEachOtherInTfConfig) {
+  ScriptJob job = make_job({{"sagemaker_multi_worker_mirrored_strategy_enabled", "true"}});
+  const Launch launch = plan_launch(job);
+  EXPECT_EQ(launch.kind, LaunchKind::plain);
+  EXPECT_EQ(launch.environment.at("TF_CONFIG"),
+            R"({"cluster":{"worker":["algo-1:8890","algo-2:8890"]},"environment":"cloud",)"
+            R"("task":{"index":1,"type":"worker"}})");
+  job.groups[0].hosts = {"algo-2"};
+  EXPECT_FALSE(plan_launch(job).environment.contains("TF_CONFIG"));
+}
+
+TEST(Launch, ParameterServersRunBesideAMasterAndWorkers) {
+  ScriptJob job = make_job({{"sagemaker_parameter_server_enabled", "true"}});
+  const Launch launch = plan_launch(job);
+  EXPECT_EQ(launch.kind, LaunchKind::parameter_server);
+  EXPECT_EQ(
+      launch.environment.at("TF_CONFIG"),
+      R"({"cluster":{"master":["algo-1:2222"],"ps":["algo-1:2223","algo-2:2223"],)"
+      R"("worker":["algo-2:2222"]},"environment":"cloud","task":{"index":0,"type":"worker"}})");
+  job.current_host = "algo-1";
+  EXPECT_THAT(plan_launch(job).environment.at("TF_CONFIG"),
+              HasSubstr(R"("task":{"index":0,"type":"master"})"));
+  job.groups[0].hosts = {"algo-1"};
+  EXPECT_EQ(plan_launch(job).kind, LaunchKind::plain);
+}
+
+TEST(Launch, XlaNeedsGpus) {
+  ScriptJob job = make_job({{"sagemaker_pytorch_xla_multi_worker_enabled", "true"}});
+  EXPECT_THROW(plan_launch(job), base::Error);
+  job.gpus = 2;
+  EXPECT_EQ(plan_launch(job).kind, LaunchKind::xla);
+}
+
 TEST(Launch, HostsOutsideTheDistributionRunPlainly) {
   ScriptJob job = make_job({{"sagemaker_mpi_enabled", "true"},
                             {"sagemaker_distribution_instance_groups", R"(["gpus"])"}});
@@ -166,7 +208,11 @@ TEST(Launch, SettingsMayComeFromTheEnvironmentInCapitals) {
   ScriptJob job = make_job({});
   job.hyperparameters.erase("sagemaker_program");
   job.environment["SAGEMAKER_PROGRAM"] = "other.py";
+  job.environment["SAGEMAKER_MPI_ENABLED"] = "true";
+  job.environment["SAGEMAKER_TRAINING_MODULE"] = "framework.training:main";
   EXPECT_EQ(plan_launch(job).environment.at("SM_USER_ENTRY_POINT"), "other.py");
+  EXPECT_EQ(plan_launch(job).environment.at("SM_FRAMEWORK_MODULE"), "framework.training:main");
+  EXPECT_EQ(plan_launch(job).kind, LaunchKind::mpi);
 }
 
 void expect_refused(const ScriptJob& job, const std::string& why) {
@@ -187,6 +233,9 @@ TEST(Launch, BadSettingsAreNamedWithTheirValue) {
   expect_refused(make_job({{"sagemaker_mpi_enabled", "true"},
                            {"sagemaker_mpi_num_of_processes_per_host", "0"}}),
                  "'0'");
+  expect_refused(
+      make_job({{"sagemaker_mpi_enabled", "true"}, {"sagemaker_mpi_num_processes", "many"}}),
+      "'many'");
   expect_refused(make_job({{"sagemaker_distribution_instance_groups", R"(["none"])"}}), "'none'");
 }
 

@@ -67,22 +67,22 @@ int ScriptPlan::host_index() const {
 ScriptPlan read_script_plan(const Lookup& variable) {
   ScriptPlan plan;
   const std::string kind = variable(launch_variables::kind).value_or("plain");
-  if (kind == "mpi") {
-    plan.kind = LaunchKind::mpi;
-  } else if (kind == "torch") {
-    plan.kind = LaunchKind::torch;
-  } else if (kind != "plain") {
-    refuse(launch_variables::kind, kind);
-  }
+  const auto known = find_launch_kind(kind);
+  if (!known) refuse(launch_variables::kind, kind);
+  plan.kind = *known;
   plan.hosts = text_list(variable, launch_variables::hosts);
   plan.current_host = variable("SM_CURRENT_HOST").value_or("");
   const std::string processes = variable(launch_variables::processes).value_or("1");
   const auto count = base::to_int(processes);
   if (!count || *count < 1 || *count > 4096) refuse(launch_variables::processes, processes);
   plan.processes_per_host = static_cast<int>(*count);
+  plan.all_processes = static_cast<int>(
+      base::to_int(variable(launch_variables::all_processes).value_or("0")).value_or(0));
+  plan.gpus = static_cast<int>(base::to_int(variable("SM_NUM_GPUS").value_or("0")).value_or(0));
   plan.cpus = static_cast<int>(base::to_int(variable("SM_NUM_CPUS").value_or("1")).value_or(1));
   plan.mpi_options = variable(launch_variables::mpi_options).value_or("");
-  plan.interface = variable("SM_NETWORK_INTERFACE_NAME").value_or("eth0");
+  plan.interface = variable(launch_variables::interface)
+                       .value_or(variable("SM_NETWORK_INTERFACE_NAME").value_or("eth0"));
   plan.python = variable(launch_variables::python).value_or("/usr/bin/python3");
   plan.program = variable("SM_USER_ENTRY_POINT").value_or("");
   plan.module = variable("SM_MODULE_NAME").value_or(plan.program);
@@ -108,16 +108,54 @@ std::vector<std::string> user_command(const ScriptPlan& plan, Entry entry, bool 
 std::map<std::string, std::string> torch_environment(const ScriptPlan& plan, int local_rank) {
   const int hosts = std::max<int>(1, static_cast<int>(plan.hosts.size()));
   const int per_host = plan.processes_per_host;
+  const std::string world = std::to_string(hosts * per_host);
+  const std::string rank = std::to_string(plan.host_index() * per_host + local_rank);
+  const std::string local = std::to_string(local_rank);
   return {{"MASTER_ADDR", plan.hosts.empty() ? "127.0.0.1" : plan.hosts.front()},
           {"MASTER_PORT", "7777"},
-          {"WORLD_SIZE", std::to_string(hosts * per_host)},
+          {"WORLD_SIZE", world},
           {"LOCAL_WORLD_SIZE", std::to_string(per_host)},
-          {"RANK", std::to_string(plan.host_index() * per_host + local_rank)},
-          {"LOCAL_RANK", std::to_string(local_rank)},
+          {"GROUP_WORLD_SIZE", std::to_string(hosts)},
+          {"ROLE_WORLD_SIZE", world},
+          {"RANK", rank},
+          {"LOCAL_RANK", local},
           {"GROUP_RANK", std::to_string(plan.host_index())},
+          {"ROLE_RANK", rank},
+          {"ROLE_NAME", "default"},
+          {"TORCHELASTIC_RUN_ID", "none"},  // as with a static rendezvous
+          {"TORCHELASTIC_RESTART_COUNT", "0"},
+          {"TORCHELASTIC_MAX_RESTARTS", "0"},
+          {"TORCHELASTIC_USE_AGENT_STORE", "False"},  // rank 0 keeps the store: there is no agent
+          {"TORCHELASTIC_ERROR_FILE", "/tmp/torchelastic-error-" + local + ".json"},
+          {"NCCL_ASYNC_ERROR_HANDLING", "1"},
+          {"TORCH_NCCL_ASYNC_ERROR_HANDLING", "1"},
           {"OMP_NUM_THREADS", std::to_string(std::max(1, plan.cpus / per_host))},
           {"NCCL_SOCKET_IFNAME", plan.interface},
           {"NCCL_PROTO", "simple"}};
+}
+
+std::vector<std::string> xla_command(const ScriptPlan& plan) {
+  std::vector<std::string> words{
+      plan.python, "-m", "torch_xla.distributed.xla_spawn", "--num_gpus", std::to_string(plan.gpus),
+      plan.program};
+  words.insert(words.end(), plan.arguments.begin(), plan.arguments.end());
+  return words;
+}
+
+std::map<std::string, std::string> xla_environment(const ScriptPlan& plan) {
+  constexpr char kWorkerPort[] = "43857", kMeshPort[] = "53957";
+  std::vector<std::string> workers;
+  for (std::size_t i = 0; i < plan.hosts.size(); ++i)
+    workers.push_back("localservice:" + std::to_string(i) + ";" + plan.hosts[i] + ":" +
+                      kWorkerPort);
+  std::map<std::string, std::string> environment{
+      {"XRT_HOST_ORDINAL", std::to_string(plan.host_index())},
+      {"XRT_SHARD_WORLD_SIZE", std::to_string(plan.hosts.size())},
+      {"XRT_WORKERS", base::join(workers, "|")},
+      {"GPU_NUM_DEVICES", std::to_string(plan.gpus)}};
+  if (plan.hosts.size() > 1)
+    environment["XRT_MESH_SERVICE_ADDRESS"] = plan.hosts.front() + ":" + kMeshPort;
+  return environment;
 }
 
 std::vector<std::string> mpirun_command(const ScriptPlan& plan,
@@ -130,7 +168,10 @@ std::vector<std::string> mpirun_command(const ScriptPlan& plan,
                       "sagemaker_mpi_custom_mpi_options: " + custom.error().text());
   }
   const std::string level = take_nccl_level(*custom);
-  const std::size_t ranks = plan.hosts.size() * static_cast<std::size_t>(plan.processes_per_host);
+  const std::size_t ranks =
+      plan.all_processes > 0
+          ? static_cast<std::size_t>(plan.all_processes)
+          : plan.hosts.size() * static_cast<std::size_t>(plan.processes_per_host);
   std::vector<std::string> words{"mpirun",
                                  "--host",
                                  host_list(plan),

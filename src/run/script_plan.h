@@ -18,7 +18,8 @@ struct ScriptPlan {
   LaunchKind kind = LaunchKind::plain;
   std::vector<std::string> hosts;  // that take part, master first
   std::string current_host;
-  int processes_per_host = 1, cpus = 1;
+  int processes_per_host = 1, cpus = 1, gpus = 0;
+  int all_processes = 0;  // of MPI; 0 = processes_per_host on each host
   std::string mpi_options, interface = "eth0";
   std::string python, program, module;
   std::vector<std::string> arguments;
@@ -39,9 +40,15 @@ enum class Entry { python_file, module, command };
 std::vector<std::string> user_command(const ScriptPlan& plan, Entry entry,
                                       bool through_mpi4py = false);
 
-// What torch.distributed's env:// initialisation reads, for one local rank; and the rank's share of
-// the host's processors, because every rank would start a thread for each of them.
+// What torch.distributed's env:// initialisation reads, for one local rank, with the other
+// variables that torchrun sets; and the rank's share of the host's processors, because every rank
+// would start a thread for each of them.
 std::map<std::string, std::string> torch_environment(const ScriptPlan& plan, int local_rank);
+
+// PyTorch/XLA's launcher, which starts a process for each GPU of this host, and how the hosts find
+// each other (contract §3.6).
+std::vector<std::string> xla_command(const ScriptPlan& plan);
+std::map<std::string, std::string> xla_environment(const ScriptPlan& plan);
 
 // mpirun over all hosts (contract §3.5). `has_interface`: whether plan.interface exists here.
 // Error(invalid_argument) when the custom options have an unfinished quote.

@@ -63,6 +63,32 @@ TEST(TorchEnvironment, NumbersRanksOverAllHosts) {
   EXPECT_EQ(env.at("MASTER_PORT"), "7777");
 }
 
+TEST(TorchEnvironment, HoldsWhatTorchrunSets) {
+  const auto env = torch_environment(make_plan(), 1);
+  EXPECT_EQ(env.at("TORCHELASTIC_RUN_ID"), "none");
+  EXPECT_EQ(env.at("TORCHELASTIC_RESTART_COUNT"), "0");
+  EXPECT_EQ(env.at("TORCHELASTIC_MAX_RESTARTS"), "0");
+  EXPECT_EQ(env.at("TORCHELASTIC_USE_AGENT_STORE"), "False");
+  EXPECT_EQ(env.at("GROUP_WORLD_SIZE"), "2");
+  EXPECT_EQ(env.at("ROLE_RANK"), "3");
+  EXPECT_EQ(env.at("ROLE_WORLD_SIZE"), "4");
+  EXPECT_EQ(env.at("ROLE_NAME"), "default");
+}
+
+TEST(Xla, HostsAndTheirGpusAreNamed) {
+  ScriptPlan plan = make_plan();
+  plan.gpus = 4;
+  EXPECT_THAT(xla_command(plan),
+              ElementsAre("/usr/bin/python3", "-m", "torch_xla.distributed.xla_spawn", "--num_gpus",
+                          "4", "train.py", "--key", "a b"));
+  const auto env = xla_environment(plan);
+  EXPECT_EQ(env.at("XRT_HOST_ORDINAL"), "1");
+  EXPECT_EQ(env.at("XRT_SHARD_WORLD_SIZE"), "2");
+  EXPECT_EQ(env.at("XRT_WORKERS"), "localservice:0;algo-1:43857|localservice:1;algo-2:43857");
+  EXPECT_EQ(env.at("XRT_MESH_SERVICE_ADDRESS"), "algo-1:53957");
+  EXPECT_EQ(env.at("GPU_NUM_DEVICES"), "4");
+}
+
 TEST(TorchEnvironment, SharesTheProcessorsAmongTheRanks) {
   ScriptPlan plan = make_plan();
   plan.cpus = 8;
@@ -84,6 +110,12 @@ TEST(Mpirun, OneProcessPerHostNeedsNoCount) {
   ScriptPlan plan = make_plan();
   plan.processes_per_host = 1;
   EXPECT_THAT(mpirun(plan), HasSubstr("--host algo-1,algo-2 -np 2"));
+}
+
+TEST(Mpirun, RanksInAllMayBeFewerThanPlaces) {
+  ScriptPlan plan = make_plan();
+  plan.all_processes = 3;
+  EXPECT_THAT(mpirun(plan), HasSubstr("--host algo-1:2,algo-2:2 -np 3"));
 }
 
 TEST(Mpirun, WithoutTheInterfaceItIsNotNamed) {

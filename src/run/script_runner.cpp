@@ -18,6 +18,7 @@
 #include "run/gang_client.h"
 #include "run/requirements.h"
 #include "run/script_plan.h"
+#include "run/tensorflow_cluster.h"
 
 namespace meridian::run {
 namespace fs = std::filesystem;
@@ -103,19 +104,48 @@ int run_torch(const ScriptPlan& plan, Entry entry) {
   return finish(plan, children, command);
 }
 
+bool imports(const ScriptPlan& plan, const std::string& module) {
+  ChildGroup probe;
+  probe.start({"/bin/sh", "-c", "exec \"$0\" -c \"import $1\" 2>/dev/null", plan.python, module},
+              {}, "/");
+  return probe.wait().code == 0;
+}
+
+int run_xla(const ScriptPlan& plan, Entry entry) {
+  if (entry != Entry::python_file)
+    throw base::Error(base::Code::invalid_argument,
+                      "PyTorch/XLA runs Python scripts only, not " + plan.program);
+  for (const char* module : {"torch_xla", "torch_xla.distributed.xla_spawn"}) {
+    if (imports(plan, module)) continue;
+    throw base::Error(
+        base::Code::failed_precondition,
+        "sagemaker_pytorch_xla_multi_worker_enabled: " + plan.python + " can't import " + module);
+  }
+  const auto command = xla_command(plan);
+  ChildGroup children;
+  children.start(command, xla_environment(plan), kCode);
+  return finish(plan, children, command);
+}
+
+// The other hosts need this host's parameters until the master is through.
+int run_beside_parameter_server(const ScriptPlan& plan, Entry entry) {
+  const auto command = user_command(plan, entry);
+  ChildGroup children;
+  children.keep_lines_whole();
+  children.start_helper(parameter_server_command(plan.python), {{"CUDA_VISIBLE_DEVICES", "-1"}},
+                        kCode);
+  children.start(command, {}, kCode);
+  if (!plan.is_master())
+    children.start({"/opt/meridian/bin/meridian-init", "await", plan.hosts.front()}, {}, "/");
+  return finish(plan, children, command);
+}
+
 // Ranks are started on this host by the master's mpirun through our supervisor: only stay until
 // the master has ended. SIGTERM reaches the ranks through mpirun, so it must not end us first.
 int run_mpi_worker(const ScriptPlan& plan) {
   signal(SIGTERM, SIG_IGN);
   if (wait_for_end_of(plan.hosts.front())) return 0;
   throw base::Error(base::Code::unavailable, "host " + plan.hosts.front() + " was lost");
-}
-
-bool imports(const ScriptPlan& plan, const std::string& module) {
-  ChildGroup probe;
-  probe.start({"/bin/sh", "-c", "exec \"$0\" -c \"import $1\" 2>/dev/null", plan.python, module},
-              {}, "/");
-  return probe.wait().code == 0;
 }
 
 int run_mpi_master(const ScriptPlan& plan, Entry entry) {
@@ -147,9 +177,7 @@ int run_mpi_master(const ScriptPlan& plan, Entry entry) {
 
 int run_planned(ScriptPlan plan) {
   setenv("PYTHONUNBUFFERED", "1", 0);  // lines reach the log as they are printed
-  if (fs::exists(fs::path(kCode) / "requirements.txt")) {
-    plan.python = install_requirements(plan.python, fs::path(kCode) / "requirements.txt");
-  }
+  plan.python = install_packages(plan.python, kCode);
   const Entry entry = find_entry(plan);
   if (plan.hosts.size() > 1) {
     announce_ready(plan.current_host);
@@ -158,6 +186,8 @@ int run_planned(ScriptPlan plan) {
   switch (plan.kind) {
     case LaunchKind::plain: return run_plain(plan, entry);
     case LaunchKind::torch: return run_torch(plan, entry);
+    case LaunchKind::xla: return run_xla(plan, entry);
+    case LaunchKind::parameter_server: return run_beside_parameter_server(plan, entry);
     case LaunchKind::mpi: break;
   }
   return plan.is_master() ? run_mpi_master(plan, entry) : run_mpi_worker(plan);

@@ -135,6 +135,48 @@ TEST_F(Scripts, RequirementsThatFailAreTheFailure) {
   EXPECT_THAT(failure("algo-1"), HasSubstr("no-such-package"));
 }
 
+// Stands in for TensorFlow's server: listens where TF_CONFIG says, for ever.
+constexpr char kFakeTensorFlow[] =
+    "import socket, time\n"
+    "class distribute:\n"
+    "  class Server:\n"
+    "    def __init__(self, cluster, job_name, task_index):\n"
+    "      host, port = cluster[job_name][task_index].split(':')\n"
+    "      self.s = socket.create_server((host, int(port)))\n"
+    "      print('server', job_name, task_index, flush=True)\n"
+    "    def join(self): time.sleep(3600)\n";
+
+TEST_F(Scripts, ParameterServersStayUntilTheMasterIsThrough) {
+  write_code("tensorflow.py", kFakeTensorFlow);
+  write_code("train.py",
+             "import json, os, socket, time\n"
+             "config = json.loads(os.environ['TF_CONFIG'])\n"
+             "print('task', config['task']['type'], flush=True)\n"
+             "if config['task']['type'] == 'master':\n"
+             "  for address in config['cluster']['ps']:\n"
+             "    host, port = address.split(':')\n"
+             "    while True:\n"
+             "      try: socket.create_connection((host, int(port))).close(); break\n"
+             "      except OSError: time.sleep(0.01)\n"
+             "    print('reached', address, flush=True)\n");
+  const auto ends = run_gang(
+      gang(2, {{"sagemaker_program", "train.py"}, {"sagemaker_parameter_server_enabled", "true"}}));
+  EXPECT_EQ(ends[0].exit->code, 0) << failure("algo-1");
+  EXPECT_EQ(ends[1].exit->code, 0) << failure("algo-2");
+  EXPECT_THAT(log("algo-1"), testing::IsSupersetOf({"task master", "reached algo-1:2223",
+                                                    "reached algo-2:2223", "server ps 0"}));
+  EXPECT_THAT(log("algo-2"), testing::IsSupersetOf({"task worker", "server ps 1"}));
+}
+
+TEST_F(Scripts, AParameterServerThatCanNotStartIsTheFailure) {
+  write_code("tensorflow.py", "raise ImportError('no such framework')\n");
+  write_code("train.py", "import time; time.sleep(600)\n");
+  const auto ends = run_gang(
+      gang(2, {{"sagemaker_program", "train.py"}, {"sagemaker_parameter_server_enabled", "true"}}));
+  EXPECT_EQ(ends[0].exit->code, 1);
+  EXPECT_THAT(failure("algo-1"), HasSubstr("no such framework"));
+}
+
 TEST_F(Scripts, AMissingHostIsNamedAfterABoundedWait) {
   write_code("train.py", "");
   auto specs = gang(2, {{"sagemaker_program", "train.py"}});
