@@ -104,6 +104,17 @@ void read_lists(const JsonObject& o, InstanceSpec& spec) {
   }
 }
 
+void read_credentials(const JsonObject& o, InstanceSpec& spec) {
+  const Json* given = base::find(o, "credentials");
+  if (given == nullptr) return;
+  const JsonObject& object = object_of(*given, "credentials");
+  spec.credentials = {.access_key_id = required(object, "access_key_id"),
+                      .secret = required(object, "secret"),
+                      .session_token = base::string_or(*given, "session_token"),
+                      .role_arn = base::string_or(*given, "role_arn"),
+                      .expires = {base::int_or(*given, "expires", 0)}};
+}
+
 void read_limits(const JsonObject& o, InstanceSpec& spec) {
   const Json* limits = base::find(o, "limits");
   if (limits == nullptr) return;
@@ -123,6 +134,7 @@ InstanceSpec read_spec(const JsonObject& o) {
   spec.working_directory = base::string_or(whole, "working_directory", "/");
   read_lists(o, spec);
   read_limits(o, spec);
+  read_credentials(o, spec);
   const auto network = find_name(kNetworks, base::string_or(whole, "network", "gang"));
   if (!network) throw Bad{"network must be gang, isolated or host"};
   spec.network = static_cast<Network>(*network);
@@ -180,6 +192,13 @@ base::Json to_json(const InstanceSpec& spec) {
                {"log_file", spec.log_file.string()},
                {"grace_ms", spec.grace.count()},
                {"gang_directory", spec.gang_directory.string()}};
+  if (const auto& keys = spec.credentials) {
+    o["credentials"] = JsonObject{{"access_key_id", keys->access_key_id},
+                                  {"secret", keys->secret},
+                                  {"session_token", keys->session_token},
+                                  {"role_arn", keys->role_arn},
+                                  {"expires", keys->expires.ms}};
+  }
   if (spec.user_id) o["user_id"] = *spec.user_id;
   if (spec.group_id) o["group_id"] = *spec.group_id;
   return o;

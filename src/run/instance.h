@@ -56,6 +56,12 @@ struct Host {
   std::string address;  // 127.0.1.1 …
 };
 
+// What a program may act as: temporary keys.
+struct JobCredentials {
+  std::string access_key_id, secret, session_token, role_arn;
+  base::Timestamp expires{};
+};
+
 struct InstanceSpec {
   int version = 1;
   std::string id;    // unique on this machine: "us-west-2/my-job/1/algo-1"
@@ -72,12 +78,13 @@ struct InstanceSpec {
   Limits limits;
   std::vector<int> gpus;  // device indexes
   Network network = Network::gang;
-  std::string endpoint_socket;          // daemon's unix socket that a forwarder inside serves on …
-  std::uint16_t endpoint_port = 0;      // … 127.0.0.1:endpoint_port; 0 = no forwarder
-  std::string image;                    // OCI reference → podman; empty = host runtime
-  std::vector<std::string> entrypoint;  // with an image: instead of its own; argv follows it
-  std::filesystem::path log_file;       // run/log_file.h records; appended
-  base::Duration grace{120'000};        // SIGTERM → SIGKILL
+  std::string endpoint_socket;      // daemon's unix socket that a forwarder inside serves on …
+  std::uint16_t endpoint_port = 0;  // … 127.0.0.1:endpoint_port; 0 = no forwarder
+  std::optional<JobCredentials> credentials;  // served inside: run/credential_server.h
+  std::string image;                          // OCI reference → podman; empty = host runtime
+  std::vector<std::string> entrypoint;        // with an image: instead of its own; argv follows it
+  std::filesystem::path log_file;             // run/log_file.h records; appended
+  base::Duration grace{120'000};              // SIGTERM → SIGKILL
 
   // Filled in by the local engine.
   std::filesystem::path gang_directory;            // namespace holder's and members' sockets

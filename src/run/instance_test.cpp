@@ -32,6 +32,7 @@ InstanceSpec make_spec() {
   spec.network = Network::isolated;
   spec.endpoint_socket = "/data/endpoint.sock";
   spec.endpoint_port = 8470;
+  spec.credentials = {"ASIA1", "secret", "token", "arn:aws:iam::000000000000:role/r", {1'700}};
   spec.image = "image:1";
   spec.log_file = "/data/log";
   spec.grace = base::Duration(30'000);

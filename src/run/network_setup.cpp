@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "run/credential_server.h"
 
 namespace meridian::run {
 namespace {
@@ -116,12 +117,25 @@ void set_address(int socket, const std::string& name, unsigned long what, const 
   }
 }
 
+// Another address of the interface. Without it programs are told another one.
+void add_address(int socket, const std::string& interface, const char* address,
+                 std::vector<std::string>& notes) {
+  const std::string label = interface + ":keys";
+  try {
+    set_address(socket, label, SIOCSIFADDR, address);
+    set_address(socket, label, SIOCSIFNETMASK, "255.255.255.255");
+  } catch (const base::Error& error) {
+    notes.push_back(std::string("no ") + address + " inside: " + error.what());
+  }
+}
+
 }  // namespace
 
 void set_up_gang_network(std::vector<std::string>& notes) {
   const base::UniqueFd socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!socket) throw base::errno_error(errno, "cannot make a socket");
   bring_up(socket.get(), "lo");
+  add_address(socket.get(), "lo", kCredentialAddress, notes);
   if (const int reason = make_veth_pair("eth0", "eth0-peer"); reason != 0) {
     notes.push_back("no eth0 inside: the kernel refused a veth pair (" +
                     std::string(strerror(reason)) + ")");

@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "run/cgroup.h"
+#include "run/credential_server.h"
 #include "run/descriptors.h"
 #include "run/file_server.h"
 #include "run/forwarder.h"
@@ -119,6 +120,7 @@ class Supervisor final : public RequestServer::Handler {
   void clean_up() {
     if (cgroup_) cgroup_->remove();
     if (forwarder_ > 0) ::kill(forwarder_, SIGKILL);
+    if (credential_server_ > 0) ::kill(credential_server_, SIGKILL);
     for (const pid_t server : file_servers_) ::kill(server, SIGKILL);
     if (!spec_.image.empty()) remove_container(spec_);
     requests_->close_gang_socket();
@@ -141,6 +143,11 @@ class Supervisor final : public RequestServer::Handler {
     gang_hold_ = join_network(spec_, running_.notes);
     if (spec_.endpoint_port != 0 && spec_.network != Network::isolated && gang_hold_) {
       forwarder_ = start_forwarder(spec_.endpoint_port, spec_.endpoint_socket);
+    }
+    if (spec_.credentials) {
+      const CredentialServer server = start_credential_server(spec_, bool(gang_hold_));
+      credential_server_ = server.pid;
+      spec_.environment.emplace(server.variable, server.value);  // the request's own wins
     }
     start_file_servers();
     start_pid1();
@@ -340,7 +347,7 @@ class Supervisor final : public RequestServer::Handler {
     return status;
   }
 
-  const InstanceSpec spec_;
+  InstanceSpec spec_;
   const base::UniqueFd lock_;  // held to the end
   const std::unique_ptr<RequestServer> requests_;
   base::SystemClock clock_;
@@ -348,7 +355,7 @@ class Supervisor final : public RequestServer::Handler {
   RunningRecord running_;
   std::unique_ptr<Cgroup> cgroup_;
   base::UniqueFd gang_hold_, signals_, channel_;
-  pid_t pid1_ = 0, forwarder_ = 0;
+  pid_t pid1_ = 0, forwarder_ = 0, credential_server_ = 0;
   std::vector<std::unique_ptr<Stream>> streams_;
   std::optional<int> program_status_;
   int pid1_status_ = 0;
