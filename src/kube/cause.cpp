@@ -40,9 +40,15 @@ Cause not_supported(std::string field, const base::Json& value,
                     const std::vector<std::string>& supported) {
   std::vector<std::string> quoted;
   for (const auto& one : supported) quoted.push_back(base::to_text(base::Json(one)));
+  std::string hint;
+  if (value.is_string()) {
+    if (auto meant = base::nearest(base::view(value.get_string()), supported)) {
+      hint = fmt::format("; did you mean {}?", base::to_text(base::Json(*meant)));
+    }
+  }
   return {std::move(field), "FieldValueNotSupported",
-          fmt::format("Unsupported value: {}: supported values: {}", shown(value),
-                      base::join(quoted, ", "))};
+          fmt::format("Unsupported value: {}: supported values: {}{}", shown(value),
+                      base::join(quoted, ", "), hint)};
 }
 
 Cause forbidden(std::string field, std::string_view why) {
