@@ -41,7 +41,7 @@ Cause not_supported(std::string field, const base::Json& value,
   std::vector<std::string> quoted;
   for (const auto& one : supported) quoted.push_back(base::to_text(base::Json(one)));
   std::string hint;
-  if (value.is_string()) {
+  if (value.is_string() && value.get_string().size() > 2) {  // shorter words are near to all
     if (auto meant = base::nearest(base::view(value.get_string()), supported)) {
       hint = fmt::format("; did you mean {}?", base::to_text(base::Json(*meant)));
     }

@@ -1,7 +1,7 @@
 // Field errors in Kubernetes' words: what admission, schemas and CRD checks put into a 422.
 //
 //   causes.push_back(not_supported("spec.mode", "Fyle", {"File", "Pipe"}));
-//   // Unsupported value: "Fyle": supported values: "File", "Pipe"
+//   // Unsupported value: "Fyle": supported values: "File", "Pipe"; did you mean "File"?
 //
 // Values longer than 256 characters are cut in the message.
 //

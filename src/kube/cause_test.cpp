@@ -23,6 +23,9 @@ TEST(Cause, EachKindHasKubernetesReasonAndWords) {
       {wrong_type("a", "string", "no"), "FieldValueTypeInvalid", "Invalid value: \"string\": no"},
       {not_supported("a", Json("x"), {"b", "c"}), "FieldValueNotSupported",
        "Unsupported value: \"x\": supported values: \"b\", \"c\""},
+      {not_supported("a", Json("FullReplicated"), {"FullyReplicated"}), "FieldValueNotSupported",
+       "Unsupported value: \"FullReplicated\": supported values: \"FullyReplicated\"; did you mean "
+       "\"FullyReplicated\"?"},
       {forbidden("a", "no"), "FieldValueForbidden", "Forbidden: no"},
       {duplicate_value("a", Json("x")), "FieldValueDuplicate", "Duplicate value: \"x\""},
       {too_long("a", 5), "FieldValueTooLong", "Too long: may not be more than 5 bytes"},

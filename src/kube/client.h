@@ -1,8 +1,9 @@
 // Talks to a Kubernetes API, embedded or real: the calls, and list-watch caches over them.
 //
-//   kube::Client client(http, kube::load_kubeconfig(file));
-//   Json job = client.get(kTrainingJobs, {"default", "a"});
-//   kube::Cache cache(client, kTrainingJobs, "", [&](const ObjectKey& k) { queue.add(k.text()); });
+//   net::HttpClient http;
+//   kube::HttpApi api(http, kube::default_access());             // kube/http_api.h, kubeconfig.h
+//   Json job = api.get(kTrainingJobs, {"default", "a"});
+//   kube::Cache cache(api, kTrainingJobs, "", [&](const ObjectKey& k) { queue.add(k.text()); });
 //
 // Calls throw StatusError (what the server answered) or Error (no answer). Thread-safe.
 //
@@ -48,8 +49,9 @@ struct PatchOptions {
 };
 enum class Propagation { background, foreground, orphan };
 
-// The calls of a Kubernetes API on one resource. Implemented by Client over HTTP and by an
-// in-memory fake for tests (kube/fake_api.h); both pass the same contract tests.
+// The calls of a Kubernetes API on one resource. Implemented by HttpApi (kube/http_api.h) and by an
+// in-memory fake for tests (kube/fake_api.h); both pass the same contract tests
+// (kube/api_contract.h).
 class Api {
  public:
   virtual ~Api() = default;
@@ -73,17 +75,39 @@ class Api {
                       const std::string& uid = "") = 0;
 };
 
-// All objects of one resource, kept current by list and watch on a thread of its own. Reads are
-// snapshots. `changed` is called from that thread for every object that was added, changed or
-// removed, and for all after a new listing; it must be quick (add a key to a queue).
+struct CacheSettings {
+  std::string label_selector, field_selector;
+  std::chrono::milliseconds first_retry{500}, longest_retry{30'000};  // doubling, after failures
+  std::chrono::seconds watch_timeout{300};
+};
+
+// All objects of one resource, kept current by list and watch on a thread of its own.
+//
+// Promises:
+//   1. Reads are of one moment, and never go back in time: not behind a newer listing or event.
+//   2. A broken watch is resumed where it ended; only when the server has forgotten that revision
+//      (410) everything is listed again.
+//   3. `changed` is called from the cache's thread for every object that was added, changed or
+//      removed, and for all after a listing. It must be quick (add a key to a queue).
+//   4. Failures are retried, later each time, and told by trouble(); what was read before stays
+//      readable.
+//
+// Thread-safe.
 class Cache {
  public:
   Cache(Api& api, ResourceId resource, std::string ns,
-        std::function<void(const ObjectKey&)> changed);
+        std::function<void(const ObjectKey&)> changed, CacheSettings settings = {});
   ~Cache();  // stops and joins
+  Cache(const Cache&) = delete;
+  Cache& operator=(const Cache&) = delete;
+
   std::optional<base::Json> find(const ObjectKey& key) const;
-  std::vector<base::Json> list() const;
+  std::vector<base::Json> list() const;  // by namespace and name
+  // The same without copying the objects.
+  std::vector<std::shared_ptr<const base::Json>> snapshot() const;
+  // True once everything was listed for the first time.
   bool wait_synced(std::stop_token stop, std::chrono::milliseconds timeout) const;
+  std::string trouble() const;  // why it is not current; "" when it is, as far as it knows
 
  private:
   struct State;
