@@ -49,7 +49,7 @@ void check_unique(const Json& object, const std::string& path, std::string_view 
   for (std::size_t i = 0; i < items->size(); ++i) {
     const std::string value = base::string_or((*items)[i], field);
     if (!value.empty() && !seen.insert(value).second) {
-      causes.push_back(kube::duplicate_value(fmt::format("{}[{}].{}", path, i, field), value));
+      causes.push_back(kube::duplicate_value(fmt::format("{}[{}].{}", path, i, field), Json(value)));
     }
   }
 }
@@ -98,7 +98,7 @@ void check_variants(const Json& object, const std::set<std::string>& models,
   for (std::size_t i = 0; i < variants->size(); ++i) {
     const std::string model = base::string_or((*variants)[i], "modelName");
     if (model.empty() || models.contains(model)) continue;
-    causes.push_back(kube::not_supported(fmt::format("{}[{}].modelName", path, i), model,
+    causes.push_back(kube::not_supported(fmt::format("{}[{}].modelName", path, i), Json(model),
                                          {models.begin(), models.end()}));
   }
 }
@@ -123,7 +123,7 @@ void check_hosting(const Json& object, Review& review) {
         review.causes.push_back(
             kube::required_value(field, "several containers are told apart by it"));
       } else if (!hosts.insert(host).second) {
-        review.causes.push_back(kube::duplicate_value(field, host));
+        review.causes.push_back(kube::duplicate_value(field, Json(host)));
       }
     }
   }

@@ -2,52 +2,107 @@
 #include "operators/operator.h"
 
 #include <atomic>
+#include <functional>
 #include <map>
 
+#include "kube/object.h"
+#include "operators/definition_controller.h"
 #include "operators/events.h"
 #include "operators/feed.h"
+#include "operators/hosting_children.h"
+#include "operators/hosting_controller.h"
 #include "operators/job_controller.h"
 #include "operators/kinds.h"
 #include "operators/resources.h"
 
 namespace meridian::operators {
+namespace {
 
-// One kind: its cache, its view, its controller.
+// One kind: its cache, and the view that its controller has of it.
 struct Watched {
   std::unique_ptr<Resources> resources;
-  std::unique_ptr<JobController> jobs;
+  control::Step step;
   std::atomic<kube::Cache*> ready{nullptr};
   std::unique_ptr<kube::Cache> cache;  // last: its thread uses the others
 };
 
-struct Operator::State {
-  State(const OperatorParts& p, OperatorSettings s)
-      : parts(p),
-        settings(std::move(s)),
-        feed(p.remotes, p.runner, p.clock),
-        events(p.api, p.clock, p.random) {
-    for (const Kind& kind : kinds()) {
-      if (kind.nature == Nature::job) add(kind);
-    }
-  }
+}  // namespace
 
-  void add(const Kind& kind) {
-    Watched& w = watched[kind.plural];
-    w.resources = std::make_unique<Resources>(kind, parts.api, [&w](const kube::ObjectKey& key) {
-      const kube::Cache* cache = w.ready.load();
-      return cache != nullptr ? cache->find(key) : std::nullopt;
-    });
-    w.jobs = std::make_unique<JobController>(
-        kind, *w.resources, ControllerParts{parts.remotes, feed, events, parts.clock},
-        ControllerSettings{settings.installation, settings.escape});
-  }
+struct Operator::State {
+  State(const OperatorParts& p, OperatorSettings s);
+  void add_resources(const Kind& kind);
+  void add_controllers();
+  void look(const Kind& kind, const kube::ObjectKey& key);
 
   OperatorParts parts;
   OperatorSettings settings;
   Feed feed;
   Events events;
-  std::map<std::string, Watched> watched;  // by plural
+  std::vector<std::unique_ptr<JobController>> jobs;
+  std::vector<std::unique_ptr<DefinitionController>> definitions;
+  std::unique_ptr<HostingController> hosting;
+  std::map<std::string, Watched> watched;  // by plural; after the controllers that it feeds
 };
+
+Operator::State::State(const OperatorParts& p, OperatorSettings s)
+    : parts(p),
+      settings(std::move(s)),
+      feed(p.remotes, p.runner, p.clock),
+      events(p.api, p.clock, p.random) {
+  for (const Kind& kind : kinds()) {
+    if (kind.nature != Nature::scaling) add_resources(kind);
+  }
+  add_controllers();
+}
+
+void Operator::State::add_resources(const Kind& kind) {
+  Watched& w = watched[kind.plural];
+  w.resources = std::make_unique<Resources>(
+      kind, parts.api,
+      Resources::Source{.find =
+                            [&w](const kube::ObjectKey& key) {
+                              const kube::Cache* cache = w.ready.load();
+                              return cache != nullptr ? cache->find(key) : std::nullopt;
+                            },
+                        .list =
+                            [&w] {
+                              const kube::Cache* cache = w.ready.load();
+                              return cache != nullptr ? cache->list() : std::vector<base::Json>{};
+                            }});
+}
+
+void Operator::State::add_controllers() {
+  const ControllerParts to_all{parts.remotes, feed, events, parts.clock};
+  const ControllerSettings with{settings.installation, settings.escape};
+  for (const Kind& kind : kinds()) {
+    if (!watched.contains(kind.plural)) continue;
+    Watched& w = watched[kind.plural];
+    if (kind.nature == Nature::job) {
+      auto& made =
+          jobs.emplace_back(std::make_unique<JobController>(kind, *w.resources, to_all, with));
+      w.step = [controller = made.get()](const control::Key& key) { return controller->step(key); };
+    } else if (kind.nature == Nature::definition) {
+      auto& made = definitions.emplace_back(
+          std::make_unique<DefinitionController>(kind, *w.resources, to_all, with));
+      w.step = [controller = made.get()](const control::Key& key) { return controller->step(key); };
+    } else {
+      hosting =
+          std::make_unique<HostingController>(*w.resources, *watched["models"].resources,
+                                              *watched["endpointconfigs"].resources, to_all, with);
+      w.step = [this](const control::Key& key) { return hosting->step(key); };
+    }
+  }
+}
+
+// A resource changed: its own step, and that of the deployment it belongs to.
+void Operator::State::look(const Kind& kind, const kube::ObjectKey& key) {
+  parts.runner.add(JobController::key_for(kind, key));
+  if (kind.nature != Nature::definition) return;
+  const auto child = watched[kind.plural].resources->find(key);
+  const std::string owner = child ? deployment_of(*child) : "";
+  if (!owner.empty())
+    parts.runner.add(JobController::key_for(get_kind("HostingDeployment"), {key.ns, owner}));
+}
 
 Operator::Operator(const OperatorParts& parts, OperatorSettings settings)
     : state_(std::make_unique<State>(parts, std::move(settings))) {}
@@ -57,10 +112,7 @@ Operator::~Operator() = default;
 void Operator::register_steps(control::StepTable& steps) {
   steps.add(std::string(Feed::kStep),
             [this](const control::Key& key) { return state_->feed.step(key); });
-  for (auto& [plural, watched] : state_->watched) {
-    JobController& controller = *watched.jobs;
-    steps.add(plural, [&controller](const control::Key& key) { return controller.step(key); });
-  }
+  for (auto& [plural, watched] : state_->watched) steps.add(plural, watched.step);
 }
 
 void Operator::start() {
@@ -68,9 +120,7 @@ void Operator::start() {
     const auto found = state_->watched.find(kind.plural);
     if (found == state_->watched.end()) continue;
     Watched& watched = found->second;
-    const auto look = [this, &kind](const kube::ObjectKey& key) {
-      state_->parts.runner.add(JobController::key_for(kind, key));
-    };
+    const auto look = [this, &kind](const kube::ObjectKey& key) { state_->look(kind, key); };
     watched.cache = std::make_unique<kube::Cache>(state_->parts.api, kind.resource(),
                                                   state_->settings.watched_namespace, look);
     watched.ready = watched.cache.get();

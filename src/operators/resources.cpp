@@ -29,11 +29,11 @@ Json finalizers_patch(const Json& object, std::vector<std::string> finalizers) {
 
 }  // namespace
 
-Resources::Resources(const Kind& kind, kube::Api& api, Find cached)
+Resources::Resources(const Kind& kind, kube::Api& api, Source cached)
     : kind_(kind), api_(api), cached_(std::move(cached)) {}
 
 std::optional<Json> Resources::find(const kube::ObjectKey& key) {
-  std::optional<Json> cached = cached_(key);
+  std::optional<Json> cached = cached_.find(key);
   auto written = written_.lock();
   const auto ours = written->find(key);
   if (ours == written->end()) return cached;
@@ -42,6 +42,12 @@ std::optional<Json> Resources::find(const kube::ObjectKey& key) {
   if (same && version_of(*cached) < version_of(ours->second)) return ours->second;
   written->erase(ours);
   return cached;
+}
+
+std::vector<Json> Resources::list(const std::string& ns) const {
+  std::vector<Json> objects = cached_.list();
+  std::erase_if(objects, [&](const Json& object) { return kube::namespace_of(object) != ns; });
+  return objects;
 }
 
 Json Resources::keep(Json object) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "base/json.h"
 #include "base/sync.h"
@@ -21,10 +22,15 @@ namespace meridian::operators {
 
 class Resources {
  public:
-  using Find = std::function<std::optional<base::Json>(const kube::ObjectKey&)>;
-  Resources(const Kind& kind, kube::Api& api, Find cached);
+  // Where reads come from: a kube::Cache, or the API itself in tests.
+  struct Source {
+    std::function<std::optional<base::Json>(const kube::ObjectKey&)> find;
+    std::function<std::vector<base::Json>()> list;
+  };
+  Resources(const Kind& kind, kube::Api& api, Source cached);
 
   std::optional<base::Json> find(const kube::ObjectKey& key);
+  std::vector<base::Json> list(const std::string& ns) const;  // as the cache has them
   // Each returns the object as it is now. Error(conflict): someone else wrote; look again.
   base::Json add_finalizer(const base::Json& object, std::string_view finalizer);
   void remove_finalizer(const base::Json& object, std::string_view finalizer);
@@ -39,7 +45,7 @@ class Resources {
 
   const Kind& kind_;
   kube::Api& api_;
-  Find cached_;
+  Source cached_;
   base::Sync<std::map<kube::ObjectKey, base::Json>> written_;
 };
 
