@@ -114,6 +114,7 @@ def main() -> int:
     parser.add_argument("--build", default="build/dev")
     parser.add_argument("--unit-only", action="store_true")
     parser.add_argument("--e2e-only", action="store_true")
+    parser.add_argument("--label", help="in the last line, where it is not the whole truth about a change")
     parser.add_argument("names", nargs="*", help="only tests whose file name holds one of these")
     args = parser.parse_args()
     bin_dir = (ROOT / args.build / "bin").resolve()
@@ -143,6 +144,9 @@ def main() -> int:
         print("\nfailed:")
         for name in tally.failed:
             print(f"  {name}")
+    if args.label:
+        print(f"\n{args.label}: {tally.passed} tests passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
+        return 1 if tally.failed or tally.passed == 0 else 0
     print(f"\n{tally.passed} passed, {len(tally.failed)} failed, {len(tally.skipped)} skipped")
     return 1 if tally.failed or tally.passed == 0 else 0
 
