@@ -101,14 +101,14 @@ void erase_owned(std::map<std::string, AccessKey>& keys, const std::string& owne
   });
 }
 
-bool valid_user(const std::string& user) {
+}  // namespace
+
+bool is_user_name(const std::string& user) {
   return !user.empty() && user.size() <= 64 &&
          std::all_of(user.begin(), user.end(), [](unsigned char c) {
            return std::isalnum(c) || std::string_view("+=,.@_-").find(c) != std::string_view::npos;
          });
 }
-
-}  // namespace
 
 std::string owner_of_key(const std::string& id) { return "key/" + id; }
 
@@ -177,7 +177,7 @@ struct Identity::State {
   }
 
   AccessKey add_user_key(const std::string& user, Role role) {
-    if (!valid_user(user)) {
+    if (!is_user_name(user)) {
       throw Error(Code::invalid_argument, "user name '" + user +
                                               "' must have 1 to 64 characters out of letters, "
                                               "digits and +=,.@_-");

@@ -25,6 +25,9 @@ enum class Role { admin, editor, viewer };
 std::string_view name(Role role);
 std::optional<Role> parse_role(std::string_view text);
 
+// 1 to 64 characters out of letters, digits and +=,.@_-.
+bool is_user_name(const std::string& text);
+
 // What temporary credentials may reach. A job's keys reach its account's S3, logs, metrics,
 // SageMaker and Batch; nothing else.
 enum class Scope { full, job };
