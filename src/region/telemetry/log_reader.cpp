@@ -100,7 +100,7 @@ std::vector<LogEvent> events_between(const StreamRecord& stream, std::uint64_t f
 EventSlice read_events(const StreamRecord& stream, std::uint64_t offset,
                        const EventBounds& bounds) {
   EventSlice out;
-  out.begin = out.end = offset;
+  out.begin = out.end = std::max(offset, stream.begin);
   std::size_t bytes = 0;
   while (true) {
     const std::uint64_t size = size_of(stream.file);
@@ -129,10 +129,12 @@ EventSlice read_events_before(const StreamRecord& stream, std::uint64_t offset,
   EventSlice out;
   out.begin = out.end = offset;
   std::size_t bytes = 0;
-  while (out.begin > 0) {
-    const std::uint64_t reach = std::min<std::uint64_t>(out.begin, chunk_bytes);
+  while (out.begin > stream.begin) {
+    const std::uint64_t left = out.begin - stream.begin;
     const auto start =
-        reach == out.begin ? 0 : next_record(stream.file, out.begin - reach).value_or(0);
+        left <= chunk_bytes
+            ? stream.begin
+            : next_record(stream.file, out.begin - chunk_bytes).value_or(stream.begin);
     auto events = events_between(stream, start, out.begin, bounds);
     for (auto event = events.rbegin(); event != events.rend(); ++event) {
       const std::size_t size = event->message.size() + event_overhead;
@@ -153,18 +155,18 @@ EventSlice read_events_before(const StreamRecord& stream, std::uint64_t offset,
 
 std::uint64_t end_of_events(const StreamRecord& stream) {
   std::uint64_t end = size_of(stream.file);
-  while (end > 0) {
-    const std::uint64_t from = end > probe_bytes ? end - probe_bytes : 0;
+  while (end > stream.begin) {
+    const std::uint64_t from = end - stream.begin > probe_bytes ? end - probe_bytes : stream.begin;
     if (const auto found = last_line_end(stream.file, from, end)) return *found;
     end = from;
   }
-  return 0;
+  return stream.begin;
 }
 
 std::uint64_t find_time(const StreamRecord& stream, base::Timestamp from) {
-  if (!stream.ordered) return 0;
+  if (!stream.ordered) return stream.begin;
   // Invariant: every event before `low` is earlier than `from`.
-  std::uint64_t low = 0, high = size_of(stream.file);
+  std::uint64_t low = stream.begin, high = std::max(low, size_of(stream.file));
   while (high - low > 2 * chunk_bytes) {
     const std::uint64_t middle = low + (high - low) / 2;
     const auto start = next_record(stream.file, middle);

@@ -1,7 +1,8 @@
 // Events of one stream's file, forwards and backwards, within bounds.
 //
 // Places are byte offsets at which a record begins (or the end of the last one): they stay valid,
-// because files only grow. Reading never waits; a torn end is left alone.
+// because files only grow; what is before the stream's begin is passed over. Reading never waits; a
+// torn end is left alone.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

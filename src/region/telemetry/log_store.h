@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,10 @@ class LogStore {
   std::vector<StreamRecord> streams_of_job(const std::string& job) const;
   std::vector<StreamRecord> followed() const;  // by the records in the store
 
+  // Takes away the events that are older than their group keeps them, of streams that nobody
+  // follows any more. The streams stay, as on AWS. Blocking: reads what it takes away.
+  void expire(std::stop_token stop);
+
   // Appends to a put stream, made if need be. One write: all of it or a torn end that the next
   // append removes.
   void append(const std::string& group, const std::string& stream,
@@ -78,6 +83,7 @@ class LogStore {
  private:
   std::string group_key(const std::string& group) const;
   std::string stream_key(const std::string& group, const std::string& stream) const;
+  void expire_stream(const std::string& group, const std::string& stream, base::Timestamp keep);
   store::Write write_of(const StreamRecord& record, std::optional<store::Revision> expect) const;
   StreamRecord newest(const store::Document& document) const;
   std::vector<StreamRecord> all(store::ListQuery query) const;

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,8 @@ class SeriesStore {
                       const std::vector<Point>& points);
   std::uint64_t segment_bytes(const SeriesKey& key, const std::string& source) const;
   void append(const SeriesKey& key, const std::vector<Point>& points);  // to put.points
+  // Takes away segments without a point at or after `keep`, and series without segments.
+  void expire(base::Timestamp keep, std::stop_token stop);
   // All points with from <= at < to, by time.
   std::vector<Point> read(const SeriesKey& key, base::Timestamp from, base::Timestamp to) const;
 
@@ -61,6 +64,7 @@ class SeriesStore {
 
  private:
   std::filesystem::path segment(const SeriesKey& key, const std::string& source) const;
+  void expire_series(const SeriesKey& key, base::Timestamp keep);
   void declare(const SeriesKey& key);  // durable before its first point
 
   store::Store& store_;

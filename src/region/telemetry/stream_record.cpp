@@ -80,7 +80,8 @@ base::Json to_json(const StreamRecord& record) {
                        {"last_ingestion", record.last_ingestion.ms},
                        {"events", record.events},
                        {"bytes", record.bytes},
-                       {"ordered", record.ordered}};
+                       {"ordered", record.ordered},
+                       {"begin", record.begin}};
   if (record.first) out["first"] = record.first->ms;
   if (record.last) out["last"] = record.last->ms;
   if (record.kind == StreamRecord::Kind::put) return out;
@@ -110,6 +111,7 @@ StreamRecord parse_stream(const std::string& body, const std::string& key) {
   out.events = count_of(json, "events");
   out.bytes = count_of(json, "bytes");
   out.ordered = base::bool_or(json, "ordered", true);
+  out.begin = count_of(json, "begin");
   out.job = base::string_or(json, "job");
   out.host = base::string_or(json, "host");
   out.following = base::bool_or(json, "following", false);

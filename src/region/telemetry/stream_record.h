@@ -33,7 +33,8 @@ struct StreamRecord {
   std::optional<base::Timestamp> first, last;  // event times
   base::Timestamp last_ingestion{};
   std::uint64_t events = 0, bytes = 0;
-  bool ordered = true;  // no event was earlier than one before it
+  bool ordered = true;      // no event was earlier than one before it
+  std::uint64_t begin = 0;  // of the file; what was before it is past its retention, and a hole
 
   // Of instance streams.
   std::string job, host;

@@ -149,6 +149,11 @@ void Telemetry::log(const std::string& group, const std::string& stream,
   state_->logs.append(group, stream, {{state_->clock.now(), message}});
 }
 
+void Telemetry::expire(std::stop_token stop) {
+  state_->logs.expire(stop);
+  state_->series.expire(state_->clock.now() - kMetricRetention, stop);
+}
+
 aws::Service Telemetry::logs_service() {
   return make_logs_service({state_->logs, state_->follower, state_->clock, state_->settings.account,
                             state_->settings.region});

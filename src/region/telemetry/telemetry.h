@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,9 @@ struct MetricValue {
   double value = 0;
   base::Timestamp at{};
 };
+
+// As long as CloudWatch keeps them: 15 months.
+inline constexpr base::Duration kMetricRetention{455ll * 86'400'000};
 
 class Telemetry {
  public:
@@ -74,6 +78,10 @@ class Telemetry {
   const std::filesystem::path& directory() const;
   void log(const std::string& group, const std::string& stream,
            const std::string& message);  // platform's own
+
+  // Takes away log events past their group's retention, and metrics after kMetricRetention.
+  // Blocking: for an activity, about once an hour.
+  void expire(std::stop_token stop);
 
   aws::Service logs_service();        // "logs"
   aws::Service cloudwatch_service();  // "monitoring" (API model name cloudwatch)
