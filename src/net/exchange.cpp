@@ -71,7 +71,7 @@ bool answer_request(Request& request, const RequestHead& head, const IncomingBod
 
 Next run_exchange(Connection& connection, RequestHead head, const Handler& handler,
                   const ExchangeSettings& settings) {
-  IncomingBody body(connection, head, settings.body_timeout);
+  IncomingBody body(connection, head, settings.body_timeout, settings.min_body_rate);
   Answer answer(connection, head, body, settings.body_timeout, settings.stopping);
   Request request = make_request(connection, head, body);
   if (!answer_request(request, head, body, answer, handler)) return Next::close;

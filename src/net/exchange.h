@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -15,7 +16,9 @@ namespace meridian::net {
 // The request's body, straight from the connection. Large reads land in the caller's buffer.
 class IncomingBody final : public BodyReader {
  public:
-  IncomingBody(Connection& connection, const RequestHead& head, std::chrono::milliseconds timeout);
+  // `min_rate`: bytes a second; see ServerSettings.
+  IncomingBody(Connection& connection, const RequestHead& head, std::chrono::milliseconds timeout,
+               std::uint64_t min_rate);
 
   std::size_t read(char* buffer, std::size_t size) override;
   std::optional<std::uint64_t> length() const override;
@@ -35,11 +38,15 @@ class IncomingBody final : public BodyReader {
   std::size_t receive(char* buffer, std::size_t size);
   std::size_t read_chunked(char* buffer, std::size_t size);
   void refill_inbox();
+  std::size_t wait_and_read(char* buffer, std::size_t size);
   [[noreturn]] void fail(base::Error error, int status);
 
   Connection& connection_;
   const RequestHead& head_;
   const std::chrono::milliseconds timeout_;
+  const std::uint64_t min_rate_;
+  std::chrono::steady_clock::duration waited_{};  // for bytes from the peer
+  std::uint64_t received_ = 0;                    // by those waits
   std::uint64_t left_;
   ChunkDecoder chunks_;
   bool finished_;
@@ -96,6 +103,7 @@ enum class Next { keep, close, linger };
 
 struct ExchangeSettings {
   std::chrono::milliseconds body_timeout;
+  std::uint64_t min_body_rate;
   const std::atomic<bool>& stopping;
 };
 

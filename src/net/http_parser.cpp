@@ -219,7 +219,7 @@ std::optional<Refusal> decide_framing(RequestHead& head, const std::string& auth
     if (!equals_ignoring_case(*framing.expect, "100-continue")) {
       return Refusal{417, "the only Expect understood is '100-continue'"};
     }
-    head.expects_continue = head.has_body();
+    head.expects_continue = true;
   }
   // The target's own host wins over the header (RFC 9112 §3.2.2).
   if (!authority.empty()) head.headers.set("Host", authority);

@@ -12,10 +12,11 @@ constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
 }  // namespace
 
 IncomingBody::IncomingBody(Connection& connection, const RequestHead& head,
-                           std::chrono::milliseconds timeout)
+                           std::chrono::milliseconds timeout, std::uint64_t min_rate)
     : connection_(connection),
       head_(head),
       timeout_(timeout),
+      min_rate_(min_rate),
       left_(head.content_length.value_or(0)),
       finished_(!head.has_body()),
       awaits_permission_(head.expects_continue) {}
@@ -37,13 +38,14 @@ void IncomingBody::fail(base::Error error, int status) {
 
 std::size_t IncomingBody::read(char* buffer, std::size_t size) {
   if (failure_) throw base::Error(*failure_);
-  if (finished_ || size == 0) return 0;
+  if (size == 0) return 0;
   try {
     if (awaits_permission_) {
       awaits_permission_ = false;
       // A client that did not wait needs no permission.
       if (connection_.inbox.empty()) connection_.stream.write(kContinue, timeout_);
     }
+    if (finished_) return 0;
     if (head_.chunked) return read_chunked(buffer, size);
     const std::size_t got = receive(buffer, std::min<std::uint64_t>(size, left_));
     left_ -= got;
@@ -58,6 +60,27 @@ std::size_t IncomingBody::read(char* buffer, std::size_t size) {
   }
 }
 
+// Waits for bytes from the peer, not longer than those that came before have earned.
+std::size_t IncomingBody::wait_and_read(char* buffer, std::size_t size) {
+  using std::chrono::milliseconds;
+  const auto started = std::chrono::steady_clock::now();
+  auto timeout = timeout_;
+  if (min_rate_ > 0) {
+    const auto earned = timeout_ + milliseconds(received_ * 1000 / min_rate_);
+    const auto left = earned - std::chrono::duration_cast<milliseconds>(waited_);
+    if (left <= milliseconds(0)) {
+      throw base::Error(
+          base::Code::deadline_exceeded,
+          "the body came slower than " + std::to_string(min_rate_) + " bytes a second");
+    }
+    timeout = std::min(timeout_, left);
+  }
+  const std::size_t got = connection_.stream.read(buffer, size, timeout);
+  waited_ += std::chrono::steady_clock::now() - started;
+  received_ += got;
+  return got;
+}
+
 std::size_t IncomingBody::receive(char* buffer, std::size_t size) {
   Inbox& inbox = connection_.inbox;
   if (!inbox.empty()) {
@@ -66,7 +89,7 @@ std::size_t IncomingBody::receive(char* buffer, std::size_t size) {
     inbox.drop(count);
     return count;
   }
-  const std::size_t got = connection_.stream.read(buffer, size, timeout_);
+  const std::size_t got = wait_and_read(buffer, size);
   if (got == 0) {
     fail(base::Error(base::Code::unavailable, "the peer closed before the end of its body"), 400);
   }
@@ -75,7 +98,7 @@ std::size_t IncomingBody::receive(char* buffer, std::size_t size) {
 
 void IncomingBody::refill_inbox() {
   char scratch[kRefill];
-  const std::size_t got = connection_.stream.read(scratch, sizeof scratch, timeout_);
+  const std::size_t got = wait_and_read(scratch, sizeof scratch);
   if (got == 0) {
     fail(base::Error(base::Code::unavailable, "the peer closed before the end of its body"), 400);
   }

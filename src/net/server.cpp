@@ -377,7 +377,9 @@ void HttpServer::State::serve(Connection& connection) {
                                                        : connection.head_deadline);
     }
     const Next next = run_exchange(connection, std::move(head), handler,
-                                   {.body_timeout = settings.body_timeout, .stopping = stopping});
+                                   {.body_timeout = settings.body_timeout,
+                                    .min_body_rate = settings.min_body_rate,
+                                    .stopping = stopping});
     if (next == Next::linger) return linger(connection);
     if (next == Next::close) return close(connection);
     // Of the next request, a part may have come while this one ran: its time begins now.

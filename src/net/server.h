@@ -11,9 +11,12 @@
 //   header
 //      past 32 KiB or 128 fields; the list is in http_parser.h) never reaches the handler: it is
 //      answered 400, 417, 431, 501 or 505 and the connection closes. 503 when too many wait.
-//   2. A slow or silent client costs a file descriptor and a few hundred bytes, not a thread.
-//   3. `Expect: 100-continue` is answered when the handler first reads the body; a final status
-//      sent instead ends the exchange.
+//   2. A slow or silent client costs a file descriptor and a few hundred bytes, not a thread. While
+//      its body is read it holds a worker, and must be quicker than `min_body_rate` on average.
+//   3. `Expect: 100-continue` is answered when the handler first reads the body, an empty one too;
+//   a
+//      final status sent instead ends the connection (botocore 1.29 takes the answer after such a
+//      status for an old one and waits for ever).
 //   4. A handler that throws answers 500 without details, or drops the connection once the head is
 //      out. When its reading failed: 400 for broken framing, 408 for a client too slow.
 //   5. stop() lets running handlers finish within the grace time, then breaks their connections. It
@@ -63,6 +66,9 @@ struct ServerSettings {
   std::chrono::milliseconds header_timeout{10'000};
   std::chrono::milliseconds idle_timeout{75'000};
   std::chrono::milliseconds body_timeout{30'000};  // without a byte
+  // Bytes a second that the waits for a request's body must bring, beyond the first body_timeout of
+  // them. The handler's own time does not count. 0 = any.
+  std::uint64_t min_body_rate = 4'096;
   std::chrono::milliseconds stop_grace{5'000};
   std::size_t max_connections = 20'000;  // more are closed at once
   std::size_t max_queue = 1'024;         // requests waiting for a worker; more get 503

@@ -170,6 +170,35 @@ TEST(HttpServerLimits, AnswersTimeoutToABodyThatDoesNotArrive) {
   EXPECT_EQ(status_of(peer.read_to_end()), 408);
 }
 
+TEST(HttpServerLimits, ABodyThatTricklesHoldsItsWorkerForABoundedTime) {
+  ServerSettings settings;
+  settings.body_timeout = 100ms;  // never silent for so long
+  settings.min_body_rate = 10'000;
+  HttpServer server(settings, [](Request& request, Responder& responder) {
+    responder.send({.status = 200, .body = request.body->read_all(10'000)});
+  });
+  for (const std::string framing : {"Content-Length: 5000", "Transfer-Encoding: chunked"}) {
+    TestPeer peer(server.port());
+    peer.send("PUT / HTTP/1.1\r\nHost: h\r\n" + framing + "\r\n\r\n");
+    const std::string byte = framing.starts_with("T") ? "1\r\nx\r\n" : "x";
+    for (int i = 0; i < 2'000 && peer.silent_for(4); ++i) peer.send(byte);
+    EXPECT_EQ(status_of(peer.read_to_end()), 408) << framing;
+  }
+}
+
+TEST(HttpServerLimits, ABodyMayBeSlowAsLongAsItIsQuickerThanTheLeastRate) {
+  ServerSettings settings;
+  settings.body_timeout = 100ms;
+  settings.min_body_rate = 100;
+  HttpServer server(settings, [](Request& request, Responder& responder) {
+    responder.send({.status = 200, .body = request.body->read_all(10'000)});
+  });
+  TestPeer peer(server.port());
+  peer.send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 4000\r\n\r\n");
+  for (int i = 0; i < 40 && peer.silent_for(4); ++i) peer.send(std::string(100, 'x'));
+  EXPECT_EQ(status_of(peer.read_answer()), 200);
+}
+
 TEST(HttpServerLimits, GivesUpOnAClientThatDoesNotRead) {
   ServerSettings settings;
   settings.body_timeout = 20ms;

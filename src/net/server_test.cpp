@@ -143,8 +143,26 @@ TEST(HttpServer, PermitsTheBodyWhenTheHandlerReadsIt) {
   EXPECT_EQ(peer.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   peer.send("ok");
   EXPECT_THAT(peer.read_answer(), HasSubstr("\r\n\r\nPUT / ok"));
-  peer.send("PUT /again HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n");
+  peer.send(
+      "PUT /again HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\nok");
   EXPECT_EQ(status_of(peer.read_answer()), 500) << "the promise is spent: get_future throws";
+}
+
+TEST(HttpServer, PermitsAnEmptyBodyTooSoThatTheConnectionGoesOn) {
+  HttpServer server({}, echo);
+  TestPeer peer(server.port());
+  for (int i = 0; i < 2; ++i) {
+    peer.send("PUT /0 HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n");
+    EXPECT_EQ(peer.read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
+    EXPECT_THAT(peer.read_answer(), HasSubstr("\r\n\r\nPUT /0 "));
+  }
+}
+
+TEST(HttpServer, EndsTheConnectionWhenAnEmptyBodyThatIsExpectedIsNotRead) {
+  HttpServer server({}, [](Request&, Responder& responder) { responder.send({.status = 204}); });
+  TestPeer peer(server.port());
+  peer.send("PUT / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THAT(peer.read_to_end(), HasSubstr("\r\nConnection: close\r\n"));
 }
 
 TEST(HttpServer, EndsTheExchangeWhenABodyIsRefusedUnseen) {
