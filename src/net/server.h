@@ -13,10 +13,9 @@
 //      answered 400, 417, 431, 501 or 505 and the connection closes. 503 when too many wait.
 //   2. A slow or silent client costs a file descriptor and a few hundred bytes, not a thread. While
 //      its body is read it holds a worker, and must be quicker than `min_body_rate` on average.
-//   3. `Expect: 100-continue` is answered when the handler first reads the body, an empty one too;
-//   a
-//      final status sent instead ends the connection (botocore 1.29 takes the answer after such a
-//      status for an old one and waits for ever).
+//   3. `Expect: 100-continue` is answered when the handler first reads the body, even an empty one.
+//      A final status sent instead ends the connection: botocore 1.29 would take the next answer
+//      for an old one and wait for ever.
 //   4. A handler that throws answers 500 without details, or drops the connection once the head is
 //      out. When its reading failed: 400 for broken framing, 408 for a client too slow.
 //   5. stop() lets running handlers finish within the grace time, then breaks their connections. It

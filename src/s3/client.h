@@ -6,9 +6,9 @@
 //
 // Reads come in ranges and go on after a broken connection; every range names the ETag of the
 // first, so that an object that is replaced meanwhile ends the read with failed_precondition
-// instead of mixing two. Files above 64 MiB go up in parts. What was sent is compared with the ETag
-// that came back. A 301 for a bucket of another region is followed and remembered. Unavailable
-// answers are tried again a few times.
+// instead of mixing two. Files above 32 MiB go up in parts, several at once. What was sent is
+// compared with the ETag that came back. A 301 for a bucket of another region is followed and
+// remembered. Unavailable answers are tried again a few times.
 //
 // Thread-safe.
 //
@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/sync.h"
 #include "net/client.h"
+#include "s3/error.h"
 #include "s3/objects.h"
 
 namespace meridian::s3 {
@@ -30,8 +31,9 @@ struct ClientSettings {
   std::string endpoint;  // http://127.0.0.1:8470; path style
   std::string region;
   aws::Credentials credentials;
-  std::uint64_t part_bytes = 64u << 20;
+  std::uint64_t part_bytes = 32u << 20;
   std::uint64_t range_bytes = 4u << 20;
+  std::size_t connections = 4;  // for the parts of one file
   int attempts = 4;
 };
 
@@ -45,6 +47,8 @@ class Client final : public Objects {
   std::unique_ptr<net::BodyReader> open(const std::string& bucket, const std::string& key,
                                         std::uint64_t offset = 0,
                                         std::optional<std::uint64_t> count = {}) override;
+  void fetch(const std::string& bucket, const std::string& key, int file,
+             const std::optional<Stretch>& stretch = {}) override;
   std::optional<std::filesystem::path> find_file(const std::string& bucket,
                                                  const std::string& key) override;
   void put_file(const std::string& bucket, const std::string& key,
@@ -55,12 +59,19 @@ class Client final : public Objects {
 
  private:
   friend class RangeReader;
-  // One signed exchange, with retries and redirects. `restart` rewinds a streamed body.
-  net::Response send(net::ClientRequest request, const std::string& bucket,
-                     const std::function<void()>& restart = {}, std::stop_token stop = {});
+  struct Exchange {
+    std::function<void()> restart;               // before another try: rewinds streams
+    std::function<void(std::string_view)> sink;  // takes the body of a 2xx, if it is set
+    std::stop_token stop;
+  };
+  // One signed exchange, with retries and redirects.
+  net::Response send(const net::ClientRequest& request, const std::string& bucket,
+                     const Exchange& exchange = {});
   // The same; an error status becomes an Error.
-  net::Response call(net::ClientRequest request, const std::string& bucket,
-                     const std::function<void()>& restart = {}, std::stop_token stop = {});
+  net::Response call(const net::ClientRequest& request, const std::string& bucket,
+                     const Exchange& exchange = {});
+  static S3Error error_of(const net::Response& response, const std::string& bucket);
+  static std::string etag_of(const net::Response& response);
   std::string url(const std::string& bucket, const std::string& key,
                   const std::string& query = "") const;
   std::string region_of(const std::string& bucket) const;

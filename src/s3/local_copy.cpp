@@ -9,12 +9,10 @@
 
 #include <atomic>
 #include <cerrno>
-#include <exception>
-#include <thread>
 #include <vector>
 
 #include "base/file.h"
-#include "base/sync.h"
+#include "s3/in_parallel.h"
 
 namespace meridian::s3 {
 namespace {
@@ -67,46 +65,28 @@ bool copy_in_kernel(int from, int to) {
 constexpr std::uint64_t stretch_bytes = 32u << 20;
 constexpr std::size_t most_connections = 4;
 
-void copy_stretch(Objects& objects, const std::string& bucket, const ObjectInfo& info,
-                  std::uint64_t offset, int to) {
-  auto body = objects.open(bucket, info.key, offset, stretch_bytes);
-  std::string buffer(256u << 10, '\0');
-  while (const auto n = body->read(buffer.data(), buffer.size())) {
-    for (std::size_t done = 0; done < n;) {
-      const auto written = ::pwrite(to, buffer.data() + done, n - done, static_cast<off_t>(offset));
-      if (written < 0) throw base::errno_error(errno, "writing an object's file");
-      done += static_cast<std::size_t>(written);
-      offset += static_cast<std::uint64_t>(written);
-    }
-  }
-}
-
 void copy_stretches(Objects& objects, const std::string& bucket, const ObjectInfo& info, int to) {
-  std::atomic<std::uint64_t> next{0};
-  base::Sync<std::exception_ptr> failure;
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < most_connections; ++i) {
-      threads.emplace_back([&] {
-        try {
-          while (!*failure.lock()) {
-            const auto offset = next.fetch_add(stretch_bytes);
-            if (offset >= info.size) return;
-            copy_stretch(objects, bucket, info, offset, to);
-          }
-        } catch (...) {  // a thread's end: rethrown below
-          *failure.lock() = std::current_exception();
-        }
-      });
-    }
-  }
-  if (*failure.lock()) std::rethrow_exception(*failure.lock());
+  const auto count = (info.size + stretch_bytes - 1) / stretch_bytes;
+  in_parallel(count, most_connections, [&](std::size_t i) {
+    const auto offset = i * stretch_bytes;
+    objects.fetch(bucket, info.key, to,
+                  Stretch{offset, std::min(stretch_bytes, info.size - offset), info.etag});
+  });
   // Each stretch is of one version; all of them are, if the object is still the one that was
   // listed.
   const auto after = objects.find(bucket, info.key);
   if (!after || after->etag != info.etag)
     throw base::Error(base::Code::failed_precondition,
                       Uri{bucket, info.key}.text() + " was replaced while it was read");
+}
+
+// The files that make up a local object, one after the other. False when one is gone.
+bool join_pieces(const std::vector<Objects::LocalPiece>& pieces, int to) {
+  for (const auto& piece : pieces) {
+    const base::UniqueFd from(::open(piece.file.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!from || !copy_in_kernel(from.get(), to)) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -126,6 +106,16 @@ bool clone_file(const std::filesystem::path& from, const std::filesystem::path& 
   return true;
 }
 
+void write_at(int file, std::uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto n = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) throw base::errno_error(errno, "writing an object's file");
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+    offset += static_cast<std::uint64_t>(n);
+  }
+}
+
 void write_body(net::BodyReader& body, const std::filesystem::path& to, base::Timestamp modified) {
   Unfinished file(to);
   std::string buffer(256u << 10, '\0');
@@ -136,15 +126,15 @@ void write_body(net::BodyReader& body, const std::filesystem::path& to, base::Ti
 
 void copy_object(Objects& objects, const std::string& bucket, const ObjectInfo& info,
                  const std::filesystem::path& to) {
-  if (const auto source = objects.find_file(bucket, info.key)) {
-    base::UniqueFd from(::open(source->c_str(), O_RDONLY | O_CLOEXEC));
+  if (const auto pieces = objects.find_pieces(bucket, info.key)) {
     Unfinished file(to);
-    if (from && copy_in_kernel(from.get(), file.fd())) return file.finish(info.last_modified);
+    if (join_pieces(*pieces, file.fd())) return file.finish(info.last_modified);
   }
-  if (info.size <= stretch_bytes)
-    return write_body(*objects.open(bucket, info.key), to, info.last_modified);
   Unfinished file(to);
-  copy_stretches(objects, bucket, info, file.fd());
+  if (info.size <= stretch_bytes)
+    objects.fetch(bucket, info.key, file.fd());
+  else
+    copy_stretches(objects, bucket, info, file.fd());
   file.finish(info.last_modified);
 }
 

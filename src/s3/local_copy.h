@@ -15,6 +15,8 @@ bool clone_file(const std::filesystem::path& from, const std::filesystem::path& 
 // The object's bytes in a file of its own, its modification time the object's.
 void copy_object(Objects& objects, const std::string& bucket, const ObjectInfo& info,
                  const std::filesystem::path& to);
+// All of the bytes at that place of the file.
+void write_at(int file, std::uint64_t offset, std::string_view bytes);
 void write_body(net::BodyReader& body, const std::filesystem::path& to, base::Timestamp modified);
 
 }  // namespace meridian::s3

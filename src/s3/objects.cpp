@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/strings.h"
+#include "s3/local_copy.h"
 
 namespace meridian::s3 {
 namespace {
@@ -77,6 +78,17 @@ std::optional<std::vector<Objects::LocalPiece>> Objects::find_pieces(const std::
   const auto info = file ? find(bucket, key) : std::nullopt;
   if (!info) return std::nullopt;
   return std::vector<LocalPiece>{{std::move(*file), info->size}};
+}
+
+void Objects::fetch(const std::string& bucket, const std::string& key, int file,
+                    const std::optional<Stretch>& stretch) {
+  auto body = stretch ? open(bucket, key, stretch->offset, stretch->count) : open(bucket, key);
+  auto offset = stretch ? stretch->offset : 0;
+  std::string buffer(256u << 10, '\0');
+  while (const auto n = body->read(buffer.data(), buffer.size())) {
+    write_at(file, offset, {buffer.data(), n});
+    offset += n;
+  }
 }
 
 void Objects::adopt_file(const std::string& bucket, const std::string& key,

@@ -46,6 +46,12 @@ struct ObjectPage {
   std::string next_after;           // key to continue after; empty = the end
 };
 
+// Part of an object, of the version that `etag` names.
+struct Stretch {
+  std::uint64_t offset = 0, count = 0;
+  std::string etag;
+};
+
 class Objects {
  public:
   virtual ~Objects() = default;
@@ -56,6 +62,10 @@ class Objects {
   virtual std::unique_ptr<net::BodyReader> open(const std::string& bucket, const std::string& key,
                                                 std::uint64_t offset = 0,
                                                 std::optional<std::uint64_t> count = {}) = 0;
+  // Writes the object, or a stretch of it, to the same place in `file`. May take all of several
+  // tries. Error(failed_precondition) when a stretch's version is replaced, as far as that is seen.
+  virtual void fetch(const std::string& bucket, const std::string& key, int file,
+                     const std::optional<Stretch>& stretch = {});
   // The immutable file that holds the object, when it lies on this machine in one piece: may be
   // hard linked, never written. Multipart objects and remote stores give nothing.
   virtual std::optional<std::filesystem::path> find_file(const std::string& bucket,

@@ -8,10 +8,10 @@
 #include <atomic>
 #include <cerrno>
 #include <set>
-#include <thread>
 
 #include "base/file.h"
 #include "base/sync.h"
+#include "s3/in_parallel.h"
 #include "s3/inflate.h"
 #include "s3/local_copy.h"
 #include "s3/staging.h"
@@ -20,7 +20,7 @@ namespace meridian::s3 {
 namespace {
 
 // Links are cheap but wait for the file system; downloads wait for the network.
-constexpr unsigned local_workers = 2, remote_workers = 16;
+constexpr std::size_t local_workers = 2, remote_workers = 16;
 constexpr std::chrono::milliseconds progress_interval{100};
 
 struct Shared {
@@ -28,7 +28,6 @@ struct Shared {
   Progress progress;
   StagedTree tree;
   std::chrono::steady_clock::time_point reported{};
-  std::exception_ptr failure;
 };
 
 bool same_size_and_time(const std::filesystem::path& path, const ObjectInfo& info) {
@@ -59,12 +58,10 @@ class Stager {
   StagedTree run();
 
  private:
-  void work();
   void stage_one(const ChannelObject& object);
   bool link(const std::filesystem::path& from, const std::filesystem::path& to);
   void make_parent(const std::string& relative);
   void finish(const ChannelObject& object, bool linked);
-  bool failed() { return shared_.lock()->failure != nullptr; }
 
   Objects& objects_;
   const std::vector<ChannelObject>& channel_;
@@ -72,14 +69,13 @@ class Stager {
   Decompress decompress_;
   const OnProgress& on_progress_;
   std::stop_token stop_;
-  std::atomic<std::size_t> next_{0};
   std::atomic<bool> can_link_{true};
   base::Sync<Shared> shared_;
 };
 
 StagedTree Stager::run() {
   base::make_directories(directory_);
-  unsigned workers = remote_workers;
+  std::size_t workers = remote_workers;
   {
     auto shared = shared_.lock();
     for (const auto& object : channel_) {
@@ -88,29 +84,15 @@ StagedTree Stager::run() {
       shared->progress.bytes_total += object.info.size;
     }
   }
-  if (!channel_.empty() && objects_.find_file(channel_[0].bucket, channel_[0].info.key))
+  if (!channel_.empty() && objects_.find_pieces(channel_[0].bucket, channel_[0].info.key))
     workers = local_workers;
-  {
-    std::vector<std::jthread> threads;
-    const auto count = std::min<std::size_t>(workers, channel_.size());
-    for (std::size_t i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
-  }
+  in_parallel(channel_.size(), workers, [this](std::size_t i) {
+    if (stop_.stop_requested()) throw base::Error(base::Code::cancelled, "staging was cancelled");
+    if (!channel_[i].relative_path.empty()) stage_one(channel_[i]);
+  });
   auto shared = shared_.lock();
-  if (shared->failure) std::rethrow_exception(shared->failure);
   if (on_progress_) on_progress_(shared->progress);
   return shared->tree;
-}
-
-void Stager::work() {
-  try {
-    for (std::size_t i = next_++; i < channel_.size() && !failed(); i = next_++) {
-      if (stop_.stop_requested()) throw base::Error(base::Code::cancelled, "staging was cancelled");
-      if (!channel_[i].relative_path.empty()) stage_one(channel_[i]);
-    }
-  } catch (...) {  // a thread's end: the caller of stage() gets it
-    auto shared = shared_.lock();
-    if (!shared->failure) shared->failure = std::current_exception();
-  }
 }
 
 void Stager::stage_one(const ChannelObject& object) {

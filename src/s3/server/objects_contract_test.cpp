@@ -1,6 +1,7 @@
 // What every implementation of Objects promises.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -61,12 +62,15 @@ class ObjectsContract : public testing::TestWithParam<std::unique_ptr<Subject> (
   base::TempDir directory_{"contract"};
 };
 
+std::string name_of(const testing::TestParamInfo<std::unique_ptr<Subject> (*)()>& info) {
+  constexpr std::array<const char*, 3> names{"fake", "store", "client"};
+  return names.at(info.index);
+}
+
 INSTANTIATE_TEST_SUITE_P(, ObjectsContract,
                          testing::Values(&make<FakeSubject>, &make<StoreSubject>,
                                          &make<ClientSubject>),
-                         [](const auto& info) {
-                           return std::array{"fake", "store", "client"}[info.index];
-                         });
+                         &name_of);
 
 base::Code code_of(const std::function<void()>& work) {
   try {
@@ -104,6 +108,31 @@ TEST_P(ObjectsContract, RangesAreReadAndEndWithTheObject) {
   EXPECT_EQ(objects_.open("data", "k", 2500)->read_all(5000), "");
   EXPECT_EQ(objects_.open("data", "k", 9999, 3)->read_all(5000), "");
   EXPECT_EQ(objects_.open("data", "k")->length(), 2500u);
+}
+
+TEST_P(ObjectsContract, AnObjectIsFetchedIntoAFileWholeOrInStretches) {
+  base::SeededRandom random(3);
+  const auto bytes = random.bytes(3'000'000);
+  objects_.put_bytes("data", "k", bytes);
+  objects_.put_bytes("data", "empty", "");
+  const auto path = directory_.path() / "fetched";
+  base::write_file(path, std::string(3'500'000, 'o'));
+  const auto file = base::open_file(path, O_WRONLY | O_CLOEXEC);
+  const auto etag = objects_.find("data", "k")->etag;
+  objects_.fetch("data", "k", file.get(), Stretch{1'000'000, 1'500'000, etag});
+  const auto with_stretch = base::read_file(path);
+  EXPECT_EQ(with_stretch.size(), 3'500'000u);
+  EXPECT_EQ(with_stretch.substr(999'999, 1), "o");
+  EXPECT_TRUE(with_stretch.substr(1'000'000, 1'500'000) == bytes.substr(1'000'000, 1'500'000));
+  EXPECT_EQ(with_stretch.substr(2'500'000, 1), "o");
+  base::write_file(directory_.path() / "whole", "");
+  const auto whole = base::open_file(directory_.path() / "whole", O_WRONLY | O_CLOEXEC);
+  objects_.fetch("data", "k", whole.get());
+  EXPECT_TRUE(base::read_file(directory_.path() / "whole") == bytes);
+  const auto empty = base::open_file(directory_.path() / "empty", O_WRONLY | O_CREAT | O_CLOEXEC);
+  objects_.fetch("data", "empty", empty.get());
+  EXPECT_EQ(base::read_file(directory_.path() / "empty"), "");
+  EXPECT_EQ(code_of([&] { objects_.fetch("data", "absent", whole.get()); }), base::Code::not_found);
 }
 
 TEST_P(ObjectsContract, AnEmptyObjectIsAnObject) {
