@@ -10,6 +10,7 @@
 namespace meridian::s3 {
 namespace {
 
+// What is in them when the body ends is still to be hashed then.
 constexpr std::size_t buffers_in_flight = 4;
 
 struct Piece {
@@ -20,7 +21,7 @@ struct Piece {
 struct Ring {
   std::list<Piece> pieces;      // oldest first; the front is hashed next
   std::list<std::string> idle;  // buffers to use again
-  std::size_t made = 0;
+  std::size_t made = 0, added = 0;
   bool closed = false;
 };
 
@@ -42,7 +43,6 @@ struct BodyHasher::State {
   std::size_t buffer_bytes;
   base::Digest md5{base::DigestKind::md5};
   std::optional<RunningChecksum> checksum;
-  std::string current;  // inline mode
   base::Sync<Ring> ring;
   std::jthread thread;
 };
@@ -80,10 +80,8 @@ void BodyHasher::State::run() {
   }
 }
 
-BodyHasher::BodyHasher(std::optional<ChecksumKind> checksum, std::size_t buffer_bytes, Mode mode)
-    : state_(std::make_unique<State>(checksum, buffer_bytes)) {
-  if (mode == Mode::own_thread) state_->thread = std::jthread([s = state_.get()] { s->run(); });
-}
+BodyHasher::BodyHasher(std::optional<ChecksumKind> checksum, std::size_t buffer_bytes)
+    : state_(std::make_unique<State>(checksum, buffer_bytes)) {}
 
 BodyHasher::~BodyHasher() {
   state_->ring.lock()->closed = true;
@@ -92,9 +90,7 @@ BodyHasher::~BodyHasher() {
 
 std::string BodyHasher::take_buffer() {
   std::string buffer;
-  if (!state_->thread.joinable()) {
-    buffer = std::move(state_->current);
-  } else {
+  {
     auto guard = state_->ring.lock();
     guard.wait({}, [](Ring& r) { return !r.idle.empty() || r.made < buffers_in_flight; });
     if (guard->idle.empty()) {
@@ -109,19 +105,16 @@ std::string BodyHasher::take_buffer() {
 }
 
 std::string_view BodyHasher::add(std::string buffer) {
-  if (!state_->thread.joinable()) {
-    state_->current = std::move(buffer);
-    state_->hash(state_->current);
-    return state_->current;
-  }
   auto guard = state_->ring.lock();
+  const bool several = guard->added++ > 0;
+  if (several && !state_->thread.joinable())
+    state_->thread = std::jthread([s = state_.get()] { s->run(); });
   guard->pieces.push_back({.bytes = std::move(buffer)});
   state_->ring.notify_all();
   return guard->pieces.back().bytes;
 }
 
 void BodyHasher::written() {
-  if (!state_->thread.joinable()) return;
   auto guard = state_->ring.lock();
   guard->pieces.back().written = true;
   state_->retire(*guard);
@@ -129,10 +122,12 @@ void BodyHasher::written() {
 }
 
 BodyHasher::Sums BodyHasher::finish() {
+  state_->ring.lock()->closed = true;
   if (state_->thread.joinable()) {
-    state_->ring.lock()->closed = true;
     state_->ring.notify_all();
     state_->thread.join();
+  } else {
+    state_->run();
   }
   Sums sums{base::hex(state_->md5.finish()), std::nullopt};
   if (state_->checksum) sums.checksum = state_->checksum->finish();

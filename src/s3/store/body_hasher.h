@@ -1,8 +1,8 @@
 // MD5 and one more checksum of a body that is being written to a file at the same time.
 //
-// Large bodies are hashed by a second thread: MD5 is slower than the disk's cache and the loopback
-// together, so the three must overlap. Buffers go round: take_buffer() → fill → add() → write the
-// returned bytes → written().
+// From the second buffer on a thread of its own hashes: MD5 is slower than the disk's cache and the
+// loopback together, so the three must overlap. What fits into one buffer costs no thread. Buffers
+// go round: take_buffer() → fill → add() → write the returned bytes → written().
 //
 // One thread at a time.
 //
@@ -21,13 +21,12 @@ namespace meridian::s3 {
 
 class BodyHasher {
  public:
-  enum class Mode { inline_, own_thread };
   struct Sums {
     std::string md5;                      // hex
     std::optional<std::string> checksum;  // base64
   };
 
-  BodyHasher(std::optional<ChecksumKind> checksum, std::size_t buffer_bytes, Mode mode);
+  BodyHasher(std::optional<ChecksumKind> checksum, std::size_t buffer_bytes);
   ~BodyHasher();
 
   std::string take_buffer();                 // of buffer_bytes; waits while all are in use

@@ -16,10 +16,8 @@ namespace meridian::s3 {
 namespace {
 
 constexpr std::size_t piece_bytes = 512u << 10;
-// Below this a second thread costs more than it saves.
-constexpr std::uint64_t threaded_from = 2u << 20;
 // Written pages are handed to the disk this often, so that the final sync has little left to do.
-constexpr std::uint64_t write_back_every = 16u << 20;
+constexpr std::uint64_t write_back_every = 8u << 20;
 
 // Moves the body into the file and past the hasher.
 std::uint64_t copy_body(net::BodyReader& body, int fd, BodyHasher& hasher, std::uint64_t limit,
@@ -109,9 +107,12 @@ struct Temporary {
 };
 }  // namespace
 
-NewContent ContentFiles::publish(const std::string& id, int fd) {
+void ContentFiles::sync(int fd) const {
   if (durability_ == base::Durability::synced && ::fdatasync(fd) != 0)
-    throw base::errno_error(errno, "syncing " + temporary(id).string());
+    throw base::errno_error(errno, "syncing object content");
+}
+
+NewContent ContentFiles::publish(const std::string& id) {
   make_directory_of(id);
   if (::rename(temporary(id).c_str(), path_of(id).c_str()) != 0)
     throw base::errno_error(errno, "renaming " + temporary(id).string());
@@ -130,18 +131,17 @@ ContentFiles::Received ContentFiles::receive(net::BodyReader& body,
         .with("MaxSizeAllowed", std::to_string(limit));
   const auto id = new_id();
   Temporary file(temporary(id));
-  const bool threaded = !announced || *announced >= threaded_from;
   const auto piece = announced ? std::min<std::uint64_t>(*announced + 1, piece_bytes) : piece_bytes;
-  BodyHasher hasher(checksum, static_cast<std::size_t>(piece),
-                    threaded ? BodyHasher::Mode::own_thread : BodyHasher::Mode::inline_);
+  BodyHasher hasher(checksum, static_cast<std::size_t>(piece));
   const auto size = copy_body(body, file.fd.get(), hasher, limit, durability_);
   if (announced && size != *announced)
     throw S3Error("IncompleteBody",
                   "You did not provide the number of bytes specified by the Content-Length HTTP "
                   "header",
                   400);
+  sync(file.fd.get());  // while the last buffers are hashed
   auto sums = hasher.finish();
-  return {publish(id, file.fd.get()), size, std::move(sums.md5), std::move(sums.checksum)};
+  return {publish(id), size, std::move(sums.md5), std::move(sums.checksum)};
 }
 
 std::optional<ContentFiles::Received> ContentFiles::adopt(const std::filesystem::path& file) {
@@ -167,7 +167,8 @@ std::optional<ContentFiles::Received> ContentFiles::adopt(const std::filesystem:
     md5.update({buffer.data(), static_cast<std::size_t>(n)});
     size += static_cast<std::uint64_t>(n);
   }
-  return Received{publish(id, fd.get()), size, base::hex(md5.finish()), std::nullopt};
+  sync(fd.get());
+  return Received{publish(id), size, base::hex(md5.finish()), std::nullopt};
 }
 
 NewContent ContentFiles::duplicate(const std::string& id) {
@@ -192,7 +193,8 @@ NewContent ContentFiles::copy_ranges(const std::vector<Slice>& slices) {
     auto from = base::open_file(path_of(slice.id), O_RDONLY | O_CLOEXEC);
     copy_slice(from.get(), slice.offset, slice.size, file.fd.get());
   }
-  return publish(id, file.fd.get());
+  sync(file.fd.get());
+  return publish(id);
 }
 
 std::optional<base::UniqueFd> ContentFiles::open(const std::string& id) const {

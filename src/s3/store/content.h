@@ -101,7 +101,8 @@ class ContentFiles {
   std::string new_id();
   void make_directory_of(const std::string& id);
   std::filesystem::path temporary(const std::string& id) const;
-  NewContent publish(const std::string& id, int fd);
+  void sync(int fd) const;                    // as the durability asks
+  NewContent publish(const std::string& id);  // of a file that is synced
   void unlink_file(const std::string& id);
 
   std::filesystem::path root_;

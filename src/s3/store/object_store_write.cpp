@@ -170,7 +170,7 @@ BodyHasher::Sums ObjectStore::sums_of_file(const std::string& id,
                                            std::optional<ChecksumKind> checksum) {
   auto file = files_.open(id);
   if (!file) throw base::Error(base::Code::internal, "object content is missing");
-  BodyHasher hasher(checksum, 512u << 10, BodyHasher::Mode::inline_);
+  BodyHasher hasher(checksum, 512u << 10);
   while (true) {
     auto buffer = hasher.take_buffer();
     const auto n = ::read(file->get(), buffer.data(), buffer.size());
@@ -178,6 +178,7 @@ BodyHasher::Sums ObjectStore::sums_of_file(const std::string& id,
     if (n == 0) return hasher.finish();
     buffer.resize(static_cast<std::size_t>(n));
     hasher.add(std::move(buffer));
+    hasher.written();
   }
 }
 
