@@ -29,6 +29,7 @@
 #include "region/training/training.h"
 #include "run/engine.h"
 #include "s3/server/server.h"
+#include "s3/store/lifecycle_keeper.h"
 #include "s3/store/object_store.h"
 #include "s3/store/routed_objects.h"
 #include "store/store.h"
@@ -207,6 +208,7 @@ struct Daemon::State {
   std::map<std::string, std::unique_ptr<Region>> regions;
   std::unique_ptr<s3::RoutedObjects> objects;
   std::unique_ptr<s3::Server> s3;
+  std::unique_ptr<s3::LifecycleKeeper> lifecycle;
   std::unique_ptr<region::front::Front> front;
   fs::path socket;
   std::unique_ptr<net::HttpServer> aws_face, local_face, admin_face;
@@ -281,13 +283,11 @@ void Daemon::State::bind() {
 
 void Daemon::State::start_regions() {
   std::vector<s3::ObjectStore*> stores;
-  std::map<std::string, s3::ObjectStore*> by_region;
-  for (const std::string& name : config.regions) {
-    stores.push_back(&regions[name]->objects);
-    by_region[name] = &regions[name]->objects;
-  }
+  for (const std::string& name : config.regions) stores.push_back(&regions[name]->objects);
   objects = std::make_unique<s3::RoutedObjects>(stores);
-  s3 = std::make_unique<s3::Server>(by_region, clock, random);
+  s3 = std::make_unique<s3::Server>(stores, clock, random,
+                                    s3::ServerSettings{.refuse_unenforced = settings.strict});
+  lifecycle = std::make_unique<s3::LifecycleKeeper>(stores, clock);
   front->serve_s3(
       [this](const net::Request& request, const s3::Caller& caller, net::BodyReader& body,
              const std::function<const net::Headers*()>& trailers, net::Responder& responder) {

@@ -31,6 +31,15 @@ S3Error payload_error(const std::string& message) {
   return {code, message.substr(colon + 2), code == "SignatureDoesNotMatch" ? 403 : 400};
 }
 
+// The cause without the path, which is nobody's business: "No space left on device".
+S3Error cannot_store(const std::string& what, const base::Error& error) {
+  const auto& message = error.message();
+  const auto colon = message.rfind(": ");
+  const auto cause = colon == std::string::npos ? message : message.substr(colon + 2);
+  return {"ServiceUnavailable", what + " (" + cause + "): nothing was changed. Please try again.",
+          503};
+}
+
 }  // namespace
 
 S3Error::S3Error(std::string code, std::string message, int status)
@@ -91,6 +100,21 @@ S3Error bad_digest(std::string what) {
   return {"BadDigest", "The " + what + " you specified did not match what we received.", 400};
 }
 
+S3Error not_implemented(std::string_view what, std::string_view advice) {
+  std::string message =
+      "A header or query you provided requested a function that is not implemented: " +
+      std::string(what);
+  if (!advice.empty()) message += "; " + std::string(advice);
+  return {"NotImplemented", message, 501};
+}
+
+S3Error malformed_xml(std::string_view why) {
+  std::string message =
+      "The XML you provided was not well-formed or did not validate against our published schema";
+  if (!why.empty()) message += ": " + std::string(why);
+  return {"MalformedXML", message, 400};
+}
+
 S3Error to_s3_error(const base::Error& error) {
   if (const auto* known = dynamic_cast<const S3Error*>(&error)) return *known;
   switch (error.code()) {
@@ -104,10 +128,12 @@ S3Error to_s3_error(const base::Error& error) {
       return {"IncompleteBody",
               "You did not provide the number of bytes specified by the Content-Length HTTP header",
               400};
-    case base::Code::resource_exhausted: return {"ServiceUnavailable", error.message(), 503};
+    // What clients did wrong is S3Error already: these are this machine's own troubles.
+    case base::Code::resource_exhausted:
+      return cannot_store("The server is out of room or of descriptors", error);
+    case base::Code::permission_denied:
+      return cannot_store("The server may not write to its data directory", error);
     case base::Code::invalid_argument: return {"InvalidRequest", error.message(), 400};
-    case base::Code::not_found: return {"NoSuchKey", error.message(), 404};
-    case base::Code::permission_denied: return access_denied();
     default: return {"InternalError", "We encountered an internal error. Please try again.", 500};
   }
 }

@@ -42,6 +42,9 @@ S3Error access_denied(std::string message = "Access Denied");
 S3Error invalid_argument(std::string message, std::string name, std::string value);
 S3Error precondition_failed(std::string condition);
 S3Error bad_digest(std::string what);
+S3Error malformed_xml(std::string_view why = "");
+// Names what was asked for and what to do instead.
+S3Error not_implemented(std::string_view what, std::string_view advice = "");
 
 // Any error as one that S3 clients know: full disks, early ends of bodies, refused payloads.
 S3Error to_s3_error(const base::Error& error);

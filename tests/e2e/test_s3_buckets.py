@@ -3,9 +3,12 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import concurrent.futures
+import datetime
 import http.client
+import json
 import unittest
 
+import harness
 from s3_case import S3Case
 
 
@@ -48,10 +51,64 @@ class Buckets(S3Case):
                            (self.s3.get_bucket_lifecycle_configuration, "NoSuchLifecycleConfiguration"),
                            (self.s3.get_bucket_encryption, "ServerSideEncryptionConfigurationNotFoundError")]:
             self.assert_fails(code, 404, call, Bucket=self.bucket)
-        self.assert_fails("NotImplemented", 501, self.s3.put_bucket_policy, Bucket=self.bucket, Policy="{}")
         self.assert_fails("NotImplemented", 501, self.s3.get_bucket_inventory_configuration, Bucket=self.bucket, Id="i")
         self.s3.put_bucket_tagging(Bucket=self.bucket, Tagging={"TagSet": [{"Key": "team", "Value": "a"}]})
         self.assertEqual(self.s3.get_bucket_tagging(Bucket=self.bucket)["TagSet"], [{"Key": "team", "Value": "a"}])
+
+    def test_a_bucket_of_which_nobody_says_where_lies_in_the_first_region(self):
+        self.meridian.client("s3", region="ap-south-1").create_bucket(Bucket="nowhere-in-particular")
+        self.assertEqual(self.s3.get_bucket_location(Bucket="nowhere-in-particular")["LocationConstraint"], "us-west-2")
+
+    def test_policy_and_encryption_are_stored_and_not_enforced(self):
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [{
+            "Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": f"arn:aws:s3:::{self.bucket}/*",
+            "Condition": {"Bool": {"aws:SecureTransport": "false"}}}]})
+        answer = self.s3.put_bucket_policy(Bucket=self.bucket, Policy=policy)
+        self.assertIn("not enforced", answer["ResponseMetadata"]["HTTPHeaders"]["warning"])
+        self.assertEqual(self.s3.get_bucket_policy(Bucket=self.bucket)["Policy"], policy)
+        self.put("k")
+        self.s3.delete_bucket_policy(Bucket=self.bucket)
+        self.assert_fails("NoSuchBucketPolicy", 404, self.s3.get_bucket_policy, Bucket=self.bucket)
+        self.assert_fails("MalformedPolicy", 400, self.s3.put_bucket_policy, Bucket=self.bucket, Policy="{}")
+        self.assert_fails("AccessDenied", 403, self.s3.put_bucket_policy, Bucket=self.bucket,
+                          Policy=policy.replace("Deny", "Allow").replace("Condition", "Sid").replace(
+                              '{"Bool": {"aws:SecureTransport": "false"}}', '"open"'))
+        rules = {"Rules": [{"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]}
+        answer = self.s3.put_bucket_encryption(Bucket=self.bucket, ServerSideEncryptionConfiguration=rules)
+        self.assertIn("not enforced", answer["ResponseMetadata"]["HTTPHeaders"]["warning"])
+        stored = self.s3.get_bucket_encryption(Bucket=self.bucket)["ServerSideEncryptionConfiguration"]["Rules"]
+        self.assertEqual(stored[0]["ApplyServerSideEncryptionByDefault"], {"SSEAlgorithm": "AES256"})
+
+    def test_a_life_cycle_removes_what_is_due(self):
+        for key in "tmp/a", "tmp/b", "keep/c":
+            self.put(key)
+        rules = [{"ID": "tmp", "Status": "Enabled", "Filter": {"Prefix": "tmp/"},
+                  "Expiration": {"Date": datetime.datetime(2020, 1, 1)}},
+                 {"ID": "later", "Status": "Enabled", "Filter": {"Prefix": ""}, "Expiration": {"Days": 30},
+                  "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}}]
+        self.s3.put_bucket_lifecycle_configuration(Bucket=self.bucket, LifecycleConfiguration={"Rules": rules})
+        stored = self.s3.get_bucket_lifecycle_configuration(Bucket=self.bucket)["Rules"]
+        self.assertEqual([r["ID"] for r in stored], ["tmp", "later"])
+        harness.wait_for(lambda: self.keys() == ["keep/c"], 60, "the expired objects to be gone")
+        self.s3.delete_bucket_lifecycle(Bucket=self.bucket)
+        self.assert_fails("NoSuchLifecycleConfiguration", 404, self.s3.get_bucket_lifecycle_configuration,
+                          Bucket=self.bucket)
+
+    def test_settings_that_tools_make_by_habit(self):
+        block = {name: True for name in ("BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy",
+                                         "RestrictPublicBuckets")}
+        self.assertEqual(self.s3.get_public_access_block(Bucket=self.bucket)["PublicAccessBlockConfiguration"], block)
+        block["BlockPublicAcls"] = False
+        self.s3.put_public_access_block(Bucket=self.bucket, PublicAccessBlockConfiguration=block)
+        self.assertEqual(self.s3.get_public_access_block(Bucket=self.bucket)["PublicAccessBlockConfiguration"], block)
+        self.s3.put_bucket_ownership_controls(
+            Bucket=self.bucket, OwnershipControls={"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]})
+        self.s3.put_bucket_notification_configuration(Bucket=self.bucket, NotificationConfiguration={})
+        self.s3.put_bucket_request_payment(Bucket=self.bucket, RequestPaymentConfiguration={"Payer": "BucketOwner"})
+        refused = self.assert_fails(
+            "NotImplemented", 501, self.s3.put_object_lock_configuration, Bucket=self.bucket,
+            ObjectLockConfiguration={"ObjectLockEnabled": "Enabled"})
+        self.assertIn("versioning", refused["Error"]["Message"])
 
     def test_another_accounts_owner_header_is_refused(self):
         self.s3.head_bucket(Bucket=self.bucket, ExpectedBucketOwner="000000000000")

@@ -84,6 +84,40 @@ class Multipart(S3Case):
         self.complete(upload, [(1, etag)])
         self.assertEqual(self.read("k"), b"second")
 
+    def test_a_completion_asked_for_again_gives_the_same_answer(self):
+        upload = self.start()
+        etag = self.part(upload, 1, b"body")["ETag"]
+        first = self.complete(upload, [(1, etag)])
+        second = self.complete(upload, [(1, etag)])
+        self.assertEqual((second["ETag"], second["Location"]), (first["ETag"], first["Location"]))
+        self.assert_fails("NoSuchUpload", 404, self.complete, upload=upload, parts=[(1, "0" * 32)])
+        self.put("k", b"newer")
+        self.complete(upload, [(1, etag)])
+        self.assertEqual(self.read("k"), b"newer")
+
+    def test_a_completion_may_name_the_checksum_and_size_of_the_whole_object(self):
+        body = b"a" * (5 * MB) + b"b" * 10
+        whole = base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode()
+        status, answer, _ = self.signed("POST", f"/{self.bucket}/k?uploads", {
+            "x-amz-checksum-algorithm": "CRC32", "x-amz-checksum-type": "FULL_OBJECT"})
+        self.assertEqual(status, 200, answer)
+        upload = answer.split(b"<UploadId>")[1].split(b"<")[0].decode()
+        parts = "".join(
+            f"<Part><PartNumber>{n}</PartNumber><ETag>{self.part(upload, n, piece)['ETag']}</ETag></Part>"
+            for n, piece in enumerate((body[:5 * MB], body[5 * MB:]), 1))
+        document = f"<CompleteMultipartUpload>{parts}</CompleteMultipartUpload>".encode()
+
+        def complete(checksum, size):
+            return self.signed("POST", f"/{self.bucket}/k?uploadId={upload}",
+                               {"x-amz-checksum-crc32": checksum, "x-amz-mp-object-size": str(size)}, document)
+        status, answer, _ = complete("AAAAAA==", len(body))
+        self.assertEqual((status, b"BadDigest" in answer), (400, True), answer)
+        status, answer, _ = complete(whole, len(body) - 1)
+        self.assertEqual((status, b"InvalidRequest" in answer), (400, True), answer)
+        status, answer, _ = complete(whole, len(body))
+        self.assertEqual((status, whole.encode() in answer), (200, True), answer)
+        self.assertEqual(self.read("k"), body)
+
     def test_abort_removes_the_parts(self):
         before = self.content_files()
         upload = self.start()

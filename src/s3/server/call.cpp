@@ -12,13 +12,6 @@ namespace {
 
 constexpr std::size_t largest_document = 4u << 20;
 
-S3Error malformed_xml() {
-  return {"MalformedXML",
-          "The XML you provided was not well-formed or did not validate against our published "
-          "schema",
-          400};
-}
-
 }  // namespace
 
 base::Result<Target> parse_target(std::string_view host, std::string_view raw_path) {
@@ -110,7 +103,7 @@ std::size_t Call::number(std::string_view name, std::size_t fallback, std::size_
   return std::min<std::size_t>(*value, most);
 }
 
-std::string Call::read_document() {
+std::string Call::read_document(Checksums of) {
   std::string text;
   try {
     text = body.read_all(largest_document);
@@ -118,18 +111,19 @@ std::string Call::read_document() {
     if (error.code() == base::Code::resource_exhausted) throw malformed_xml();
     throw;
   }
-  if (const auto md5 = content_md5(); md5 && base::digest(base::DigestKind::md5, text) != *md5)
+  const auto expected = digests();
+  if (expected.md5 && base::digest(base::DigestKind::md5, text) != *expected.md5)
     throw bad_digest("Content-MD5");
-  const auto asked = checksum();
-  auto expected = asked.value;
-  if (!expected && asked.trailing) expected = asked.trailing();
-  if (expected && checksum_of(*asked.kind, text) != *expected)
-    throw bad_digest(std::string(name(*asked.kind)));
+  if (of == Checksums::object) return text;
+  auto checksum = expected.checksum;
+  if (!checksum && expected.trailing_checksum) checksum = expected.trailing_checksum();
+  if (checksum && checksum_of(*expected.kind, text) != *checksum)
+    throw bad_digest(std::string(name(*expected.kind)));
   return text;
 }
 
-base::XmlElement Call::read_xml(std::string_view root) {
-  auto parsed = base::parse_xml(read_document(), largest_document);
+base::XmlElement Call::read_xml(std::string_view root, Checksums of) {
+  auto parsed = base::parse_xml(read_document(of), largest_document);
   if (!parsed || parsed->name != root) throw malformed_xml();
   return std::move(*parsed);
 }
@@ -144,51 +138,58 @@ std::optional<std::string> Call::content_md5() const {
   return raw;
 }
 
-Call::AskedChecksum Call::checksum() const {
-  AskedChecksum asked;
-  constexpr std::string_view prefix = "x-amz-checksum-";
+namespace {
+constexpr std::string_view checksum_prefix = "x-amz-checksum-";
+}  // namespace
+
+void Call::add_header_checksum(ExpectedDigests& digests) const {
   for (const auto& [raw_name, value] : http.headers.fields()) {
     const auto name = base::to_lower(raw_name);
-    if (!name.starts_with(prefix)) continue;
-    const auto kind = parse_checksum_kind(name.substr(prefix.size()));
+    if (!name.starts_with(checksum_prefix)) continue;
+    const auto kind = parse_checksum_kind(name.substr(checksum_prefix.size()));
     if (!kind) continue;  // -mode, -type, -algorithm
-    if (asked.kind)
+    if (digests.kind)
       throw S3Error("InvalidRequest",
                     "Expecting a single x-amz-checksum- header. Multiple checksum Types are not "
                     "allowed.",
                     400);
-    const auto plain = value.substr(0, value.find('-'));
-    const auto raw = base::unbase64(plain);
+    const auto raw = base::unbase64(value.substr(0, value.find('-')));
     if (!raw || raw->size() != raw_size(*kind))
       throw S3Error("InvalidRequest", "Value for " + name + " header is invalid.", 400);
-    asked.kind = kind;
-    asked.value = value;
+    digests.kind = kind;
+    digests.checksum = value;
   }
-  if (asked.kind) return asked;
+}
+
+void Call::add_trailing_checksum(ExpectedDigests& digests) const {
   const auto trailer = base::to_lower(header("x-amz-trailer"));
-  if (trailer.starts_with(prefix)) {
-    asked.kind = parse_checksum_kind(std::string_view(trailer).substr(prefix.size()));
-    if (!asked.kind)
-      throw S3Error("InvalidRequest",
-                    "The value specified in the x-amz-trailer header is not supported", 400);
-    asked.trailing = [this, trailer]() -> std::optional<std::string> {
-      const auto* trailers = trailers_ ? trailers_() : nullptr;
-      auto value = trailers ? trailers->find(trailer) : std::nullopt;
-      if (!value)
-        throw S3Error("MalformedTrailerError",
-                      "The request contained trailing data that was not well-formed or did not "
-                      "conform to our published schema.",
-                      400);
-      return value;
-    };
-    return asked;
-  }
-  if (const auto named = find_header("x-amz-sdk-checksum-algorithm"))
+  if (!trailer.starts_with(checksum_prefix)) return;
+  digests.kind = parse_checksum_kind(std::string_view(trailer).substr(checksum_prefix.size()));
+  if (!digests.kind)
+    throw S3Error("InvalidRequest",
+                  "The value specified in the x-amz-trailer header is not supported", 400);
+  digests.trailing_checksum = [this, trailer]() -> std::optional<std::string> {
+    const auto* trailers = trailers_ ? trailers_() : nullptr;
+    auto value = trailers ? trailers->find(trailer) : std::nullopt;
+    if (!value)
+      throw S3Error("MalformedTrailerError",
+                    "The request contained trailing data that was not well-formed or did not "
+                    "conform to our published schema.",
+                    400);
+    return value;
+  };
+}
+
+ExpectedDigests Call::digests() const {
+  ExpectedDigests digests{.md5 = content_md5()};
+  add_header_checksum(digests);
+  if (!digests.kind) add_trailing_checksum(digests);
+  if (!digests.kind && find_header("x-amz-sdk-checksum-algorithm"))
     throw S3Error("InvalidRequest",
                   "x-amz-sdk-checksum-algorithm specified, but no corresponding x-amz-checksum-* "
                   "or x-amz-trailer headers were found.",
                   400);
-  return asked;
+  return digests;
 }
 
 WriteConditions Call::write_conditions() const {
@@ -208,11 +209,6 @@ void Call::complete(net::Headers& headers) const {
   headers.set("x-amz-request-id", request_id);
   headers.set("x-amz-id-2", request_id);
   for (const auto& [name, value] : extra_headers.fields()) headers.set(name, value);
-  // An empty body is never waited for, so there is no 100 Continue before this answer.
-  // botocore 1.29 then misreads the next answer on the same connection and waits for ever: end it
-  // here.
-  if (http.headers.get("content-length") == "0" && find_header("expect"))
-    headers.set("Connection", "close");
 }
 
 void Call::answer(net::Response response) {

@@ -60,18 +60,14 @@ class Call {
   }
   bool is_head() const { return http.method == "HEAD"; }
 
+  // What the checksum headers of the request speak of.
+  enum class Checksums { body, object };
   // The body of an XML request, its digests verified. MalformedXML.
-  base::XmlElement read_xml(std::string_view root);
-  std::string read_document();  // the same as text
+  base::XmlElement read_xml(std::string_view root, Checksums of = Checksums::body);
+  std::string read_document(Checksums of = Checksums::body);  // the same as text
 
   // What the request says about the body's digests.
-  std::optional<std::string> content_md5() const;  // raw; InvalidDigest
-  struct AskedChecksum {
-    std::optional<ChecksumKind> kind;
-    std::optional<std::string> value;  // from a header
-    std::function<std::optional<std::string>()> trailing;
-  };
-  AskedChecksum checksum() const;
+  ExpectedDigests digests() const;
   WriteConditions write_conditions() const;
 
   // Answers. CORS and id headers are added.
@@ -84,6 +80,9 @@ class Call {
 
  private:
   void complete(net::Headers& headers) const;
+  std::optional<std::string> content_md5() const;  // raw; InvalidDigest
+  void add_header_checksum(ExpectedDigests& digests) const;
+  void add_trailing_checksum(ExpectedDigests& digests) const;
 
   const std::function<const net::Headers*()>& trailers_;
   net::Responder& responder_;

@@ -34,7 +34,7 @@ struct StoreSubject final : Subject {
 // A client over HTTP to a server whose caller is always the same.
 struct ClientSubject final : Subject {
   TestStore own;
-  Server server{{{"us-west-2", &own.store}}, own.clock, own.random};
+  Server server{{&own.store}, own.clock, own.random};
   net::HttpServer http{{}, [this](net::Request& request, net::Responder& responder) {
                          server.handle(request, {.account = "000000000000", .region = "us-west-2"},
                                        *request.body, {}, responder);

@@ -8,56 +8,58 @@
 
 #include "base/log.h"
 #include "s3/error.h"
+#include "s3/server/bucket_documents.h"
 #include "s3/server/service.h"
 
 namespace meridian::s3 {
 namespace {
 
-// Sub-resources of S3 that this server does not have, so that asking for one never falls through to
-// an operation on the object or bucket itself.
-constexpr std::array<std::string_view, 33> sub_resources{"accelerate",
-                                                         "acl",
-                                                         "analytics",
-                                                         "attributes",
-                                                         "cors",
-                                                         "delete",
-                                                         "encryption",
-                                                         "intelligent-tiering",
-                                                         "inventory",
-                                                         "legal-hold",
-                                                         "lifecycle",
-                                                         "list-type",
-                                                         "location",
-                                                         "logging",
-                                                         "metadataTable",
-                                                         "metrics",
-                                                         "notification",
-                                                         "object-lock",
-                                                         "ownershipControls",
-                                                         "policy",
-                                                         "policyStatus",
-                                                         "publicAccessBlock",
-                                                         "renameObject",
-                                                         "replication",
-                                                         "requestPayment",
-                                                         "restore",
-                                                         "retention",
-                                                         "select",
-                                                         "session",
-                                                         "tagging",
-                                                         "torrent",
-                                                         "versioning",
-                                                         "website"};
+struct SubResource {
+  std::string_view name, advice;
+};
+
+// All sub-resources of S3, so that asking for one that is not routed never falls through to an
+// operation on the object or bucket itself; and what to do instead.
+constexpr std::string_view no_locks = "objects cannot be locked; versioning keeps old versions";
+constexpr std::string_view no_reports = "list the bucket instead";
+constexpr std::array<SubResource, 33> sub_resources{{
+    {"accelerate", "there is one endpoint"},
+    {"acl", "there are no ACLs; the roles of the keys decide"},
+    {"analytics", no_reports},
+    {"attributes", ""},
+    {"cors", ""},
+    {"delete", ""},
+    {"encryption", ""},
+    {"intelligent-tiering", "every storage class is stored alike"},
+    {"inventory", no_reports},
+    {"legal-hold", no_locks},
+    {"lifecycle", ""},
+    {"list-type", ""},
+    {"location", ""},
+    {"logging", "requests are counted on the page /metrics"},
+    {"metadataTable", no_reports},
+    {"metrics", "requests are counted on the page /metrics"},
+    {"notification", "list the bucket to see what is new"},
+    {"object-lock", no_locks},
+    {"ownershipControls", "there are no ACLs"},
+    {"policy", ""},
+    {"policyStatus", ""},
+    {"publicAccessBlock", ""},
+    {"renameObject", "copy the object and delete the old one; a copy shares the bytes"},
+    {"replication", "copy with CopyObject or `meridian s3 cp`, which cross regions"},
+    {"requestPayment", "requests cost nothing"},
+    {"restore", "nothing is archived; the object can be read"},
+    {"retention", no_locks},
+    {"select", "read the object and filter it yourself"},
+    {"session", "directory buckets are not there; use an ordinary bucket"},
+    {"tagging", ""},
+    {"torrent", "use GetObject"},
+    {"versioning", ""},
+    {"website", "let a web server read the bucket"},
+}};
 
 bool is_write(std::string_view method) {
   return method != "GET" && method != "HEAD" && method != "OPTIONS";
-}
-
-S3Error not_implemented(std::string_view what) {
-  return S3Error("NotImplemented",
-                 "A header or query you provided requested a function that is not implemented: " +
-                     std::string(what),
-                 501);
 }
 
 }  // namespace
@@ -79,18 +81,34 @@ const std::vector<Service::Route>& Service::bucket_routes() {
       {"GET", "cors", &Service::get_cors},
       {"PUT", "cors", &Service::put_cors},
       {"DELETE", "cors", &Service::delete_cors},
-      {"GET", "policy", &Service::get_absent_setting},
-      {"GET", "encryption", &Service::get_absent_setting},
-      {"GET", "lifecycle", &Service::get_absent_setting},
+      {"GET", "policy", &Service::get_document},
+      {"PUT", "policy", &Service::put_document},
+      {"DELETE", "policy", &Service::delete_document},
+      {"GET", "encryption", &Service::get_document},
+      {"PUT", "encryption", &Service::put_document},
+      {"DELETE", "encryption", &Service::delete_document},
+      {"GET", "lifecycle", &Service::get_document},
+      {"PUT", "lifecycle", &Service::put_document},
+      {"DELETE", "lifecycle", &Service::delete_document},
+      {"GET", "publicAccessBlock", &Service::get_document},
+      {"PUT", "publicAccessBlock", &Service::put_document},
+      {"DELETE", "publicAccessBlock", &Service::delete_document},
       {"GET", "website", &Service::get_absent_setting},
+      {"DELETE", "website", &Service::delete_absent_setting},
       {"GET", "replication", &Service::get_absent_setting},
+      {"DELETE", "replication", &Service::delete_absent_setting},
       {"GET", "object-lock", &Service::get_absent_setting},
       {"GET", "ownershipControls", &Service::get_ownership_controls},
-      {"GET", "publicAccessBlock", &Service::get_public_access_block},
+      {"PUT", "ownershipControls", &Service::put_fixed_setting},
+      {"DELETE", "ownershipControls", &Service::delete_absent_setting},
       {"GET", "logging", &Service::get_empty_setting},
       {"GET", "notification", &Service::get_empty_setting},
       {"GET", "accelerate", &Service::get_empty_setting},
       {"GET", "requestPayment", &Service::get_empty_setting},
+      {"PUT", "logging", &Service::put_fixed_setting},
+      {"PUT", "notification", &Service::put_fixed_setting},
+      {"PUT", "accelerate", &Service::put_fixed_setting},
+      {"PUT", "requestPayment", &Service::put_fixed_setting},
       {"POST", "delete", &Service::delete_objects},
       {"GET", "list-type", &Service::list_objects_v2},
       {"GET", "", &Service::list_objects},
@@ -115,6 +133,8 @@ const std::vector<Service::Route>& Service::object_routes() {
       {"GET", "tagging", &Service::get_object_tagging},
       {"PUT", "tagging", &Service::put_object_tagging},
       {"DELETE", "tagging", &Service::delete_object_tagging},
+      {"GET", "retention", &Service::get_absent_setting},
+      {"GET", "legal-hold", &Service::get_absent_setting},
       {"GET", "", &Service::get_object},
       {"HEAD", "", &Service::get_object},
       {"PUT", "", &Service::put_object},
@@ -143,13 +163,14 @@ void Service::run(Call& call) {
       continue;
     return (this->*route.operation)(call);
   }
-  for (auto name : sub_resources) {
-    if (call.has(name)) throw not_implemented(method + " ?" + std::string(name));
+  for (const auto& [name, advice] : sub_resources) {
+    if (call.has(name)) throw not_implemented(method + " ?" + std::string(name), advice);
   }
   for (const auto& route : routes) {
     if (route.method == method && route.sub_resource.empty()) return (this->*route.operation)(call);
   }
-  if (method == "POST") throw not_implemented("POST");
+  if (method == "POST")
+    throw not_implemented("uploads by POST forms", "use a presigned URL of PutObject");
   throw S3Error("MethodNotAllowed", "The specified method is not allowed against this resource.",
                 405)
       .with("Method", method);
@@ -164,14 +185,15 @@ void answer_error(Call& call, const S3Error& error) {
 }
 
 struct Server::State {
-  State(std::map<std::string, ObjectStore*> regions, const base::Clock& clock, base::Random& random)
-      : service(std::move(regions), clock, random) {}
+  State(const std::vector<ObjectStore*>& stores, const base::Clock& clock, base::Random& random,
+        ServerSettings settings)
+      : service(stores, clock, random, settings) {}
   Service service;
 };
 
-Server::Server(std::map<std::string, ObjectStore*> regions, const base::Clock& clock,
-               base::Random& random)
-    : state_(std::make_unique<State>(std::move(regions), clock, random)) {}
+Server::Server(const std::vector<ObjectStore*>& stores, const base::Clock& clock,
+               base::Random& random, ServerSettings settings)
+    : state_(std::make_unique<State>(stores, clock, random, settings)) {}
 
 Server::~Server() = default;
 
@@ -187,7 +209,7 @@ void Server::handle(const net::Request& request, const Caller& caller, net::Body
   } catch (const base::Error& error) {
     if (responder.begun()) throw;  // too late to say anything: the connection is dropped
     const auto s3_error = to_s3_error(error);
-    if (s3_error.status() >= 500)
+    if (s3_error.status() >= 500 && s3_error.status() != 501)
       base::log_error("S3 request failed", {{"method", request.method},
                                             {"path", request.path},
                                             {"request", call.request_id},

@@ -8,9 +8,9 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "aws/sigv4.h"
 #include "base/clock.h"
@@ -32,11 +32,15 @@ struct Caller {
   bool may_write = true;
 };
 
+struct ServerSettings {
+  bool refuse_unenforced = false;  // --strict: policies and encryption are refused, not only stored
+};
+
 class Server {
  public:
-  // `regions`: name → its store, in order; the first is the default.
-  Server(std::map<std::string, ObjectStore*> regions, const base::Clock& clock,
-         base::Random& random);
+  // The store of each region; a bucket of which nobody says where goes to the first.
+  Server(const std::vector<ObjectStore*>& stores, const base::Clock& clock, base::Random& random,
+         ServerSettings settings = {});
   ~Server();
 
   // `body` is already verified and decoded (aws::PayloadReader); `trailers` gives trailing

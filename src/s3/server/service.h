@@ -19,9 +19,9 @@ namespace meridian::s3 {
 
 class Service {
  public:
-  Service(std::map<std::string, ObjectStore*> regions, const base::Clock& clock,
-          base::Random& random)
-      : regions_(std::move(regions)), clock_(clock), random_(random) {}
+  // At least one store; see Server.
+  Service(const std::vector<ObjectStore*>& stores, const base::Clock& clock, base::Random& random,
+          ServerSettings settings);
 
   std::string new_request_id() { return random_.hex(16); }
 
@@ -51,18 +51,24 @@ class Service {
   void put_versioning(Call& call);
   void get_acl(Call& call);
   void put_acl(Call& call);
-  void get_policy_status(Call& call);
   void get_bucket_tagging(Call& call);
   void put_bucket_tagging(Call& call);
   void delete_bucket_tagging(Call& call);
   void get_cors(Call& call);
   void put_cors(Call& call);
   void delete_cors(Call& call);
-  void get_absent_setting(Call& call);  // AWS's own "there is none" errors
-  void get_ownership_controls(Call& call);
-  void get_public_access_block(Call& call);
-  void get_empty_setting(Call& call);
   void preflight(Call& call);
+
+  // service_bucket_documents.cpp
+  void get_document(Call& call);
+  void put_document(Call& call);
+  void delete_document(Call& call);
+  void get_absent_setting(Call& call);  // AWS's own "there is none" errors
+  void delete_absent_setting(Call& call);
+  void put_fixed_setting(Call& call);  // accepted when it says what is so
+  void get_policy_status(Call& call);
+  void get_ownership_controls(Call& call);
+  void get_empty_setting(Call& call);
 
   // service_listings.cpp
   void list_objects(Call& call);
@@ -99,6 +105,10 @@ class Service {
   void check_owner_header(const Call& call, std::string_view header,
                           const BucketRecord& bucket) const;
 
+  // The client asks for security that is not given: it is told so, or refused.
+  void warn_not_enforced(Call& call, std::string_view what);
+  void check_encryption(const Call& call) const;
+
   // A copy's source, held, its conditions checked. Says in which store it lies.
   struct Source {
     ObjectStore* store = nullptr;
@@ -108,8 +118,10 @@ class Service {
   Source open_source(const Call& call);
 
   std::map<std::string, ObjectStore*> regions_;
+  const std::string default_region_;
   const base::Clock& clock_;
   base::Random& random_;
+  const ServerSettings settings_;
   std::mutex create_mutex_;  // bucket names are unique over all regions
 };
 

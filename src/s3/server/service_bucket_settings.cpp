@@ -1,33 +1,12 @@
-// What can be set on a bucket, and the answers for what cannot.
-//
-// Nothing here promises what the store does not do: encryption, policies, life cycles and object
-// locks are not accepted, and reading them gives AWS's own "there is none".
+// Versioning, ACLs, tags and CORS rules of a bucket; see also service_bucket_documents.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
-
 #include "base/strings.h"
 #include "s3/server/cors.h"
 #include "s3/server/service.h"
 
 namespace meridian::s3 {
 namespace {
-
-struct AbsentSetting {
-  std::string_view sub_resource, code, message;
-};
-constexpr std::array<AbsentSetting, 6> absent_settings{{
-    {"policy", "NoSuchBucketPolicy", "The bucket policy does not exist"},
-    {"encryption", "ServerSideEncryptionConfigurationNotFoundError",
-     "The server side encryption configuration was not found"},
-    {"lifecycle", "NoSuchLifecycleConfiguration", "The lifecycle configuration does not exist"},
-    {"website", "NoSuchWebsiteConfiguration",
-     "The specified bucket does not have a website configuration"},
-    {"replication", "ReplicationConfigurationNotFoundError",
-     "The replication configuration was not found"},
-    {"object-lock", "ObjectLockConfigurationNotFoundError",
-     "Object Lock configuration does not exist for this bucket"},
-}};
 
 std::optional<std::string> cors_of(const BucketRecord& bucket) {
   const auto found = bucket.documents.find("cors");
@@ -92,13 +71,6 @@ void Service::put_acl(Call& call) {
   call.answer_empty(200);
 }
 
-void Service::get_policy_status(Call& call) {
-  home(call);
-  base::XmlWriter xml;
-  xml.open("PolicyStatus", s3_namespace).element("IsPublic", "false");
-  call.answer_xml(xml);
-}
-
 void Service::get_bucket_tagging(Call& call) {
   const auto bucket = home(call).find_bucket(call.target.bucket);
   if (!bucket || bucket->tags.empty())
@@ -134,12 +106,7 @@ void Service::get_cors(Call& call) {
 void Service::put_cors(Call& call) {
   auto& store = home(call);
   const auto text = call.read_document();
-  if (auto rules = parse_cors(text); !rules)
-    throw S3Error("MalformedXML",
-                  "The XML you provided was not well-formed or did not validate against our "
-                  "published schema: " +
-                      rules.error().message,
-                  400);
+  if (auto rules = parse_cors(text); !rules) throw malformed_xml(rules.error().message);
   store.update_bucket(call.target.bucket,
                       [&](BucketRecord& bucket) { bucket.documents["cors"] = text; });
   call.answer_empty(200);
@@ -149,47 +116,6 @@ void Service::delete_cors(Call& call) {
   home(call).update_bucket(call.target.bucket,
                            [](BucketRecord& bucket) { bucket.documents.erase("cors"); });
   call.answer_empty(204);
-}
-
-void Service::get_absent_setting(Call& call) {
-  home(call);
-  for (const auto& setting : absent_settings) {
-    if (!call.has(setting.sub_resource)) continue;
-    throw S3Error(std::string(setting.code), std::string(setting.message), 404)
-        .with("BucketName", call.target.bucket);
-  }
-}
-
-void Service::get_ownership_controls(Call& call) {
-  home(call);
-  base::XmlWriter xml;
-  xml.open("OwnershipControls", s3_namespace).open("Rule");
-  xml.element("ObjectOwnership", "BucketOwnerEnforced");
-  call.answer_xml(xml);
-}
-
-void Service::get_public_access_block(Call& call) {
-  home(call);
-  base::XmlWriter xml;
-  xml.open("PublicAccessBlockConfiguration", s3_namespace);
-  for (std::string_view what :
-       {"BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"})
-    xml.element(what, "true");  // there is no public access at all
-  call.answer_xml(xml);
-}
-
-void Service::get_empty_setting(Call& call) {
-  home(call);
-  base::XmlWriter xml;
-  if (call.has("logging"))
-    xml.open("BucketLoggingStatus", s3_namespace);
-  else if (call.has("notification"))
-    xml.open("NotificationConfiguration", s3_namespace);
-  else if (call.has("accelerate"))
-    xml.open("AccelerateConfiguration", s3_namespace);
-  else
-    xml.open("RequestPaymentConfiguration", s3_namespace).element("Payer", "BucketOwner");
-  call.answer_xml(xml);
 }
 
 void Service::preflight(Call& call) {

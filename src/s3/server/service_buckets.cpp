@@ -22,6 +22,15 @@ bool is_name_character(unsigned char c) {
   return (c >= 'a' && c <= 'z') || std::isdigit(c) || c == '-' || c == '.';
 }
 
+S3Error invalid_location(const std::string& region) {
+  return S3Error("InvalidLocationConstraint",
+                 "The specified location-constraint is not valid: this installation has no "
+                 "region '" +
+                     region + "'",
+                 400)
+      .with("LocationConstraint", region);
+}
+
 S3Error permanent_redirect(const Call& call, const BucketRecord& bucket) {
   return S3Error("PermanentRedirect",
                  "The bucket you are attempting to access must be addressed using the specified "
@@ -65,6 +74,15 @@ void answer_text_xml(Call& call, std::string_view xml) {
   std::string text(xml);
   if (!text.starts_with("<?xml")) text.insert(0, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
   call.answer({.status = 200, .headers = std::move(headers), .body = std::move(text)});
+}
+
+Service::Service(const std::vector<ObjectStore*>& stores, const base::Clock& clock,
+                 base::Random& random, ServerSettings settings)
+    : default_region_(stores.front()->region()),
+      clock_(clock),
+      random_(random),
+      settings_(settings) {
+  for (auto* store : stores) regions_.emplace(store->region(), store);
 }
 
 ObjectStore* Service::store_with(const std::string& bucket) {
@@ -147,24 +165,16 @@ void Service::create_bucket(Call& call) {
   BucketRecord bucket{.name = name, .account = call.caller.account, .created = clock_.now()};
   if (const auto text = call.read_document(); !base::trim(text).empty()) {
     const auto xml = base::parse_xml(text);
-    if (!xml || xml->name != "CreateBucketConfiguration")
-      throw S3Error("MalformedXML",
-                    "The XML you provided was not well-formed or did not validate against our "
-                    "published schema",
-                    400);
-    if (const auto constraint = xml->text_of("LocationConstraint"); !constraint.empty())
+    if (!xml || xml->name != "CreateBucketConfiguration") throw malformed_xml();
+    if (const auto constraint = xml->text_of("LocationConstraint"); !constraint.empty()) {
       region = constraint == "EU" ? "eu-west-1" : constraint;
+      if (!regions_.contains(region)) throw invalid_location(region);
+    }
     if (const auto* tags = xml->find("Tags"))
       bucket.tags = parse_tagging_xml({"Tagging", "", {}, {{"TagSet", "", {}, tags->children}}});
-    if (!regions_.contains(region))
-      throw S3Error("InvalidLocationConstraint",
-                    "The specified location-constraint is not valid: this installation has no "
-                    "region '" +
-                        region + "'",
-                    400)
-          .with("LocationConstraint", region);
   }
-  if (!regions_.contains(region)) region = regions_.begin()->first;
+  // Unscoped (SigV2), or signed for a region of AWS's own choice.
+  if (!regions_.contains(region)) region = default_region_;
   {
     std::lock_guard lock(create_mutex_);
     auto* there = store_with(name);

@@ -37,10 +37,7 @@ std::vector<CompletedPart> parse_parts(const base::XmlElement& xml) {
     parts.push_back(std::move(part));
   }
   if (parts.empty() || parts.size() > 10'000)
-    throw S3Error("MalformedXML",
-                  "The XML you provided was not well-formed or did not validate against our "
-                  "published schema",
-                  400);
+    throw malformed_xml("1 to 10,000 Part elements are allowed");
   return parts;
 }
 
@@ -64,6 +61,15 @@ ByteRange copy_range(const Call& call, std::uint64_t size) {
   return {*first, *last - *first + 1};
 }
 
+std::optional<std::uint64_t> claimed_size(const Call& call) {
+  const auto text = call.find_header("x-amz-mp-object-size");
+  if (!text) return std::nullopt;
+  const auto size = base::to_uint(*text);
+  if (!size)
+    throw invalid_argument("x-amz-mp-object-size is not a number", "x-amz-mp-object-size", *text);
+  return size;
+}
+
 void add_part_checksum(net::Headers& headers, const std::optional<ChecksumKind>& kind,
                        const PartRecord& part) {
   if (kind && !part.piece.checksum.empty()) headers.set(header_name(*kind), part.piece.checksum);
@@ -73,6 +79,7 @@ void add_part_checksum(net::Headers& headers, const std::optional<ChecksumKind>&
 
 void Service::create_upload(Call& call) {
   auto& store = home(call);
+  check_encryption(call);
   auto object = new_object(call);
   bool composite = true;
   if (const auto asked = call.find_header("x-amz-checksum-algorithm")) {
@@ -111,15 +118,11 @@ void Service::put_part(Call& call) {
   if (call.find_header("x-amz-copy-source")) return copy_part(call);
   auto& store = home(call);
   auto part = new_part(call);
-  part.content_md5 = call.content_md5();
-  const auto checksum = call.checksum();
-  part.checksum = checksum.kind;
-  part.checksum_value = checksum.value;
-  part.trailing_checksum = checksum.trailing;
+  part.expected = call.digests();
   const auto record = store.put_part(part, call.body);
   net::Headers headers;
   headers.set("ETag", quoted_etag(record.etag));
-  if (part.checksum) add_part_checksum(headers, part.checksum, record);
+  add_part_checksum(headers, part.expected.kind, record);
   call.answer_empty(200, std::move(headers));
 }
 
@@ -147,10 +150,16 @@ void Service::copy_part(Call& call) {
 
 void Service::complete_upload(Call& call) {
   auto& store = home(call);
-  const auto parts = parse_parts(call.read_xml("CompleteMultipartUpload"));
-  const auto record =
-      store.complete_upload(call.target.bucket, call.target.key, call.parameter("uploadId"), parts,
-                            call.write_conditions());
+  const auto xml_parts = call.read_xml("CompleteMultipartUpload", Call::Checksums::object);
+  const auto claimed = call.digests();
+  const auto record = store.complete_upload({.bucket = call.target.bucket,
+                                             .key = call.target.key,
+                                             .upload_id = call.parameter("uploadId"),
+                                             .parts = parse_parts(xml_parts),
+                                             .conditions = call.write_conditions(),
+                                             .size = claimed_size(call),
+                                             .checksum_kind = claimed.kind,
+                                             .checksum = claimed.checksum});
   net::Headers headers;
   if (record.version_id != "null") headers.set("x-amz-version-id", record.version_id);
   add_echoed_headers(headers, record);

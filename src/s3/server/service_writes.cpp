@@ -92,14 +92,6 @@ net::Headers version_header(ObjectStore& store, const ObjectRecord& record,
   return headers;
 }
 
-S3Error malformed_xml(std::string why) {
-  return {"MalformedXML",
-          "The XML you provided was not well-formed or did not validate against our published "
-          "schema: " +
-              std::move(why),
-          400};
-}
-
 bool replaces(const Call& call, std::string_view header) {
   const auto text = call.header(header);
   if (text.empty() || text == "COPY") return false;
@@ -179,15 +171,19 @@ void write_tagging(base::XmlWriter& xml, const Fields& tags) {
     xml.open("Tag").element("Key", key).element("Value", value).close();
 }
 
+void Service::check_encryption(const Call& call) const {
+  if (settings_.refuse_unenforced && !encryption_of(call).empty())
+    throw not_implemented("encryption of objects",
+                          "the daemon runs with --strict, which refuses what it does not do");
+}
+
 void Service::put_object(Call& call) {
   if (call.find_header("x-amz-copy-source")) return copy_object(call);
   auto& store = home(call);
+  check_encryption(call);
   auto object = new_object(call);
-  object.content_md5 = call.content_md5();
-  const auto checksum = call.checksum();
-  object.checksum = checksum.kind;
-  object.checksum_value = checksum.value;
-  object.trailing_checksum = checksum.trailing;
+  object.expected = call.digests();
+  object.checksum = object.expected.kind;
   const auto record = store.put(object, call.body);
   auto headers = version_header(store, record, object.bucket);
   headers.set("ETag", quoted_etag(record.etag));
@@ -229,6 +225,7 @@ Service::Source Service::open_source(const Call& call) {
 
 void Service::copy_object(Call& call) {
   auto& store = home(call);
+  check_encryption(call);
   auto source = open_source(call);
   const auto from = source.held.record;
   auto target = new_object(call);

@@ -1,4 +1,5 @@
-// Buckets, look-ups and the Objects interface; see also object_store_{write,list,multipart}.cpp.
+// Buckets, look-ups and the Objects interface; see also
+// object_store_{write,list,multipart,complete}.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include "s3/store/object_store.h"
@@ -408,7 +409,6 @@ std::optional<std::filesystem::path> ObjectStore::find_file(const std::string& b
   return files_.path_of(record->pieces[0].id);
 }
 
-void ObjectStore::put_file(const std::string& bucket, const std::string& key,
 std::optional<std::vector<Objects::LocalPiece>> ObjectStore::find_pieces(const std::string& bucket,
                                                                          const std::string& key) {
   const auto record = find_record(bucket, key);
@@ -419,6 +419,7 @@ std::optional<std::vector<Objects::LocalPiece>> ObjectStore::find_pieces(const s
   return pieces;
 }
 
+void ObjectStore::put_file(const std::string& bucket, const std::string& key,
                            const std::filesystem::path& file, std::stop_token stop) {
   FileReader reader(file, std::move(stop));
   insert({.bucket = bucket, .key = key}, files_.receive(reader, std::nullopt, no_limit));

@@ -57,22 +57,35 @@ struct WriteConditions {
   std::optional<std::string> if_match;  // ETag without quotes, or "*"
 };
 
+// What a client says about the bytes it sends; they must be so.
+struct ExpectedDigests {
+  std::optional<std::string> md5;  // raw bytes
+  std::optional<ChecksumKind> kind;
+  std::optional<std::string> checksum;  // base64
+  // Called after the end of the body, for checksums that come in the trailer.
+  std::function<std::optional<std::string>()> trailing_checksum;
+};
+
 // Everything about a new object but its bytes.
 struct NewObject {
   std::string bucket, key;
   Fields metadata, headers, tags;
   std::string storage_class = "STANDARD";
   WriteConditions conditions;
-  std::optional<std::string> content_md5;  // raw bytes, to compare with
-  std::optional<ChecksumKind> checksum;
-  std::optional<std::string> checksum_value;  // base64, to compare with
-  // Called after the end of the body, for checksums that come in the trailer.
-  std::function<std::optional<std::string>()> trailing_checksum;
+  std::optional<ChecksumKind> checksum;  // to compute and keep
+  ExpectedDigests expected;
 };
 
 struct Removal {
   std::string version_id;      // of what was removed, or of the new delete marker; "" = none
   bool delete_marker = false;  // a marker was made or removed
+};
+
+// A version as it was seen, and what expiring it means.
+enum class Expiry { current, version };  // as a DELETE of the key; as one of the version
+struct VersionSeen {
+  std::string key, version_id, order;
+  Expiry how = Expiry::current;
 };
 
 struct ListRequest {
@@ -94,14 +107,20 @@ struct Listing {
 struct NewPart {
   std::string bucket, key, upload_id;
   int number = 0;
-  std::optional<std::string> content_md5;
-  std::optional<ChecksumKind> checksum;
-  std::optional<std::string> checksum_value;
-  std::function<std::optional<std::string>()> trailing_checksum;
+  ExpectedDigests expected;
 };
 struct CompletedPart {
   int number = 0;
   std::string etag;
+  std::optional<std::string> checksum;
+};
+struct CompletionRequest {
+  std::string bucket, key, upload_id;
+  std::vector<CompletedPart> parts;
+  WriteConditions conditions;
+  // Of the whole object, to compare with.
+  std::optional<std::uint64_t> size;
+  std::optional<ChecksumKind> checksum_kind;
   std::optional<std::string> checksum;
 };
 struct UploadListing {
@@ -156,6 +175,8 @@ class ObjectStore final : public Objects {
   ObjectRecord copy(const HeldObject& source, const NewObject& target);
   Removal remove_version(const std::string& bucket, const std::string& key,
                          const std::string& version_id = "");
+  // False when it is not as it was seen any more: it then stays.
+  bool expire(const std::string& bucket, const VersionSeen& seen);
   ObjectRecord set_tags(const std::string& bucket, const std::string& key,
                         const std::string& version_id, Fields tags);
   Listing list_objects(const ListRequest& request);
@@ -166,11 +187,8 @@ class ObjectStore final : public Objects {
   PartRecord put_part(const NewPart& part, net::BodyReader& body);
   PartRecord copy_part(const NewPart& part, const HeldObject& source, std::uint64_t offset,
                        std::uint64_t count);
-  ObjectRecord complete_upload(const std::string& bucket, const std::string& key,
-                               const std::string& upload_id,
-                               const std::vector<CompletedPart>& parts,
-                               const WriteConditions& conditions,
-                               std::optional<std::string> checksum_value = {});
+  // The same request again within a day gives the same answer.
+  ObjectRecord complete_upload(const CompletionRequest& request);
   void abort_upload(const std::string& bucket, const std::string& key,
                     const std::string& upload_id);
   UploadListing list_uploads(const std::string& bucket, const std::string& prefix,
@@ -190,6 +208,8 @@ class ObjectStore final : public Objects {
                                         std::optional<std::uint64_t> count = {}) override;
   std::optional<std::filesystem::path> find_file(const std::string& bucket,
                                                  const std::string& key) override;
+  std::optional<std::vector<LocalPiece>> find_pieces(const std::string& bucket,
+                                                     const std::string& key) override;
   void put_file(const std::string& bucket, const std::string& key,
                 const std::filesystem::path& file, std::stop_token stop = {}) override;
   void adopt_file(const std::string& bucket, const std::string& key,
@@ -208,8 +228,6 @@ class ObjectStore final : public Objects {
     ObjectRecord record;
     std::string document_key;
     store::Revision revision = 0;
-  std::optional<std::vector<LocalPiece>> find_pieces(const std::string& bucket,
-                                                     const std::string& key) override;
   };
   // What to commit, and what then has no name any more.
   struct Plan {
@@ -225,6 +243,9 @@ class ObjectStore final : public Objects {
   std::string upload_key(const BucketRecord& bucket, const std::string& key,
                          const std::string& id) const;
   std::string parts_prefix(const BucketRecord& bucket, const std::string& id) const;
+  std::string part_key(const BucketRecord& bucket, const std::string& id, int number) const;
+  std::string completions(const BucketRecord& bucket) const;
+  std::string new_upload_id();
 
   void load_buckets();
   void sweep_if_unclean();
@@ -253,7 +274,13 @@ class ObjectStore final : public Objects {
   std::pair<UploadRecord, store::Revision> require_upload(const BucketRecord& bucket,
                                                           const std::string& key,
                                                           const std::string& id);
+  std::optional<ObjectRecord> find_completed(const BucketRecord& bucket,
+                                             const CompletionRequest& request);
+  void remember_completed(Plan& plan, const BucketRecord& bucket, const std::string& upload_id,
+                          const ObjectRecord& object);
   std::vector<PartRecord> all_parts(const BucketRecord& bucket, const std::string& upload_id);
+  static void verify(const ExpectedDigests& expected, std::optional<ChecksumKind> kind,
+                     const ContentFiles::Received& received);
   void discard(const std::vector<Piece>& pieces);
   BodyHasher::Sums sums_of_file(const std::string& id, std::optional<ChecksumKind> checksum);
 

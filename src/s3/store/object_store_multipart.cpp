@@ -1,9 +1,8 @@
-// Multipart uploads. A completed object is the list of its parts' files.
+// Multipart uploads: begun, fed, listed, given up; see object_store_complete.cpp for their end.
 //
 // SPDX-License-Identifier: Apache-2.0
+
 #include <algorithm>
-#include <map>
-#include <set>
 
 #include "base/strings.h"
 #include "s3/error.h"
@@ -14,102 +13,28 @@
 namespace meridian::s3 {
 namespace {
 
-constexpr std::uint64_t smallest_part = 5u << 20;  // but for the last
 constexpr std::uint64_t largest_part = std::uint64_t{5} << 30;
-constexpr std::uint64_t largest_object = std::uint64_t{5} << 40;
-
-std::string number_text(int number) {
-  auto digits = std::to_string(number);
-  return std::string(5 - std::min<std::size_t>(digits.size(), 5), '0') + digits;
-}
-
-S3Error invalid_part(const CompletedPart& part) {
-  return S3Error(
-             "InvalidPart",
-             "One or more of the specified parts could not be found. The part may not have been "
-             "uploaded, or the specified entity tag may not match the part's entity tag.",
-             400)
-      .with("PartNumber", std::to_string(part.number))
-      .with("ETag", part.etag);
-}
-
-void check_order(const std::vector<CompletedPart>& parts) {
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].number <= parts[i - 1].number)
-      throw S3Error("InvalidPartOrder",
-                    "The list of parts was not in ascending order. Parts must be ordered by part "
-                    "number.",
-                    400);
-  }
-}
-
-// The parts that were asked for, checked against those that were uploaded.
-std::vector<PartRecord> choose(const std::vector<CompletedPart>& wanted,
-                               const std::vector<PartRecord>& uploaded) {
-  std::map<int, const PartRecord*> by_number;
-  for (const auto& part : uploaded) by_number[part.number] = &part;
-  std::vector<PartRecord> chosen;
-  for (const auto& part : wanted) {
-    const auto found = by_number.find(part.number);
-    if (found == by_number.end() || found->second->etag != part.etag) throw invalid_part(part);
-    if (part.checksum && *part.checksum != found->second->piece.checksum) throw invalid_part(part);
-    chosen.push_back(*found->second);
-  }
-  for (std::size_t i = 0; i + 1 < chosen.size(); ++i) {
-    if (chosen[i].piece.size >= smallest_part) continue;
-    throw S3Error("EntityTooSmall", "Your proposed upload is smaller than the minimum allowed size",
-                  400)
-        .with("ProposedSize", std::to_string(chosen[i].piece.size))
-        .with("MinSizeAllowed", std::to_string(smallest_part))
-        .with("PartNumber", std::to_string(chosen[i].number))
-        .with("ETag", chosen[i].etag);
-  }
-  return chosen;
-}
-
-std::string composite_etag(const std::vector<PartRecord>& parts) {
-  std::string raw;
-  for (const auto& part : parts) raw += base::unhex(part.etag).value_or("");
-  return base::md5_hex(raw) + "-" + std::to_string(parts.size());
-}
-
-std::optional<Checksum> checksum_of_parts(const UploadRecord& upload,
-                                          const std::vector<PartRecord>& parts) {
-  if (!upload.checksum) return std::nullopt;
-  std::vector<PartChecksum> sums;
-  for (const auto& part : parts) {
-    if (part.piece.checksum.empty()) return std::nullopt;
-    sums.push_back({part.piece.checksum, part.piece.size});
-  }
-  return Checksum{*upload.checksum,
-                  upload.composite ? composite_checksum(*upload.checksum, sums)
-                                   : full_object_checksum(*upload.checksum, sums),
-                  upload.composite};
-}
-
-ObjectRecord assemble(const UploadRecord& upload, const std::vector<PartRecord>& parts) {
-  ObjectRecord record{.key = upload.key,
-                      .etag = composite_etag(parts),
-                      .multipart = true,
-                      .metadata = upload.metadata,
-                      .headers = upload.headers,
-                      .tags = upload.tags,
-                      .storage_class = upload.storage_class,
-                      .checksum = checksum_of_parts(upload, parts)};
-  for (const auto& part : parts) {
-    record.size += part.piece.size;
-    record.pieces.push_back(part.piece);
-  }
-  return record;
-}
 
 }  // namespace
+
+std::string ObjectStore::part_key(const BucketRecord& bucket, const std::string& id,
+                                  int number) const {
+  const auto digits = std::to_string(number);
+  return parts_prefix(bucket, id) + std::string(5 - std::min<std::size_t>(digits.size(), 5), '0') +
+         digits;
+}
+
+// Ids sort by their time, so that the records of completed uploads grow old in order.
+std::string ObjectStore::new_upload_id() {
+  auto time = std::to_string(clock_.now().ms);
+  return std::string(15 - std::min<std::size_t>(time.size(), 15), '0') + time + random_.hex(24);
+}
 
 UploadRecord ObjectStore::create_upload(const NewObject& object, bool composite_checksum) {
   if (object.key.empty() || object.key.size() > 1024)
     throw S3Error("KeyTooLongError", "Your key is too long", 400).with("MaxSizeAllowed", "1024");
   UploadRecord upload{.key = object.key,
-                      .id = random_.hex(32),
+                      .id = new_upload_id(),
                       .started = clock_.now(),
                       .metadata = object.metadata,
                       .headers = object.headers,
@@ -141,7 +66,7 @@ PartRecord ObjectStore::insert_part(const NewPart& part, ContentFiles::Received 
   commit_planned(part.bucket, [&](const BucketRecord& bucket) {
     const auto [upload, revision] = require_upload(bucket, part.key, part.upload_id);
     record.modified = clock_.now();
-    const auto key = parts_prefix(bucket, part.upload_id) + number_text(part.number);
+    const auto key = part_key(bucket, part.upload_id, part.number);
     const auto before = index_->find(key);
     Plan plan;
     plan.writes.push_back(store::check(upload_key(bucket, part.key, part.upload_id), revision));
@@ -157,20 +82,9 @@ PartRecord ObjectStore::put_part(const NewPart& part, net::BodyReader& body) {
   const auto bucket = require_bucket(part.bucket);
   const auto upload = require_upload(*bucket, part.key, part.upload_id).first;
   // The upload's own algorithm counts; a client may leave the value of each part to us.
-  auto received =
-      files_.receive(body, upload.checksum ? upload.checksum : part.checksum, largest_part);
-  if (part.content_md5 && base::hex(*part.content_md5) != received.md5)
-    throw bad_digest("Content-MD5");
-  auto expected = part.checksum_value;
-  if (!expected && part.trailing_checksum) expected = part.trailing_checksum();
-  if (expected && upload.checksum && part.checksum != upload.checksum)
-    throw S3Error("InvalidRequest",
-                  "Checksum Type mismatch occurred, expected checksum Type: " +
-                      std::string(name(*upload.checksum)) +
-                      ", actual checksum Type: " + std::string(name(*part.checksum)),
-                  400);
-  if (expected && received.checksum && *expected != *received.checksum)
-    throw bad_digest(std::string(name(*part.checksum)));
+  const auto kind = upload.checksum ? upload.checksum : part.expected.kind;
+  auto received = files_.receive(body, kind, largest_part);
+  verify(part.expected, kind, received);
   return insert_part(part, std::move(received));
 }
 
@@ -211,36 +125,6 @@ std::vector<PartRecord> ObjectStore::all_parts(const BucketRecord& bucket,
   return parts;
 }
 
-ObjectRecord ObjectStore::complete_upload(const std::string& bucket_name, const std::string& key,
-                                          const std::string& upload_id,
-                                          const std::vector<CompletedPart>& parts,
-                                          const WriteConditions& conditions,
-                                          std::optional<std::string> checksum_value) {
-  ObjectRecord record;
-  commit_planned(bucket_name, [&](const BucketRecord& bucket) {
-    const auto [upload, revision] = require_upload(bucket, key, upload_id);
-    check_order(parts);
-    const auto uploaded = all_parts(bucket, upload_id);
-    record = assemble(upload, choose(parts, uploaded));
-    if (record.size > largest_object)
-      throw S3Error("EntityTooLarge", "Your proposed upload exceeds the maximum allowed size", 400);
-    if (checksum_value && record.checksum && *checksum_value != record.checksum->value)
-      throw bad_digest(std::string(name(record.checksum->kind)));
-    record.modified = clock_.now();
-    auto plan = plan_put(bucket, record, conditions);
-    plan.writes.push_back(store::remove(upload_key(bucket, key, upload_id), revision));
-    std::set<int> used;
-    for (const auto& part : parts) used.insert(part.number);
-    for (const auto& part : uploaded) {
-      plan.writes.push_back(
-          store::remove(parts_prefix(bucket, upload_id) + number_text(part.number)));
-      if (!used.contains(part.number)) plan.orphans.push_back(part.piece);
-    }
-    return plan;
-  });
-  return record;
-}
-
 void ObjectStore::abort_upload(const std::string& bucket_name, const std::string& key,
                                const std::string& upload_id) {
   commit_planned(bucket_name, [&](const BucketRecord& bucket) {
@@ -248,8 +132,7 @@ void ObjectStore::abort_upload(const std::string& bucket_name, const std::string
     Plan plan;
     plan.writes.push_back(store::remove(upload_key(bucket, key, upload_id), revision));
     for (const auto& part : all_parts(bucket, upload_id)) {
-      plan.writes.push_back(
-          store::remove(parts_prefix(bucket, upload_id) + number_text(part.number)));
+      plan.writes.push_back(store::remove(part_key(bucket, upload_id, part.number)));
       plan.orphans.push_back(part.piece);
     }
     return plan;
@@ -295,7 +178,8 @@ PartListing ObjectStore::list_parts(const std::string& bucket_name, const std::s
   const auto bucket = require_bucket(bucket_name);
   PartListing listing{.upload = require_upload(*bucket, key, upload_id).first};
   const auto prefix = parts_prefix(*bucket, upload_id);
-  IndexCursor cursor(*index_, prefix, after > 0 ? prefix + number_text(after) : "", limit + 1);
+  IndexCursor cursor(*index_, prefix, after > 0 ? part_key(*bucket, upload_id, after) : "",
+                     limit + 1);
   for (; const auto* document = cursor.here(); cursor.next()) {
     if (listing.parts.size() >= limit) {
       listing.truncated = limit > 0;

@@ -188,7 +188,6 @@ TEST_F(Store, PartsOfAnAbortedUploadGo) {
   EXPECT_EQ(content_files(), 0u);
 }
 
-// Opened, written to and closed again as a daemon does it.
 TEST_F(Store, AnObjectOfSeveralPartsIsStagedAsOneFile) {
   const auto upload = own_.store.create_upload({.bucket = "data", .key = "p/big"}, true);
   std::vector<CompletedPart> parts;
@@ -198,14 +197,17 @@ TEST_F(Store, AnObjectOfSeveralPartsIsStagedAsOneFile) {
         {.bucket = "data", .key = "p/big", .upload_id = upload.id, .number = number}, body);
     parts.push_back({number, part.etag, {}});
   }
-  own_.store.complete_upload("data", "p/big", upload.id, parts, {});
+  own_.store.complete_upload(
+      {.bucket = "data", .key = "p/big", .upload_id = upload.id, .parts = parts});
   EXPECT_EQ(own_.store.find_file("data", "p/big"), std::nullopt);
-  std::string pieces;
-  for (const auto& piece : own_.store.find_pieces("data", "p/big").value()) {
-    pieces += base::read_file(piece.file);
+  const auto pieces = own_.store.find_pieces("data", "p/big");
+  ASSERT_TRUE(pieces);
+  std::string together;
+  for (const auto& piece : *pieces) {
+    together += base::read_file(piece.file);
     EXPECT_EQ(piece.size, 5u << 20);
   }
-  EXPECT_EQ(pieces, std::string(5u << 20, '1') + std::string(5u << 20, '2'));
+  EXPECT_EQ(together, std::string(5u << 20, '1') + std::string(5u << 20, '2'));
   EXPECT_EQ(own_.store.find_pieces("data", "p/none"), std::nullopt);
   const base::TempDir target("staged");
   const auto tree = stage(own_.store, list_channel(own_.store, {.uri = "s3://data/p/"}),
@@ -215,6 +217,79 @@ TEST_F(Store, AnObjectOfSeveralPartsIsStagedAsOneFile) {
             std::string(5u << 20, '1') + std::string(5u << 20, '2'));
 }
 
+class Completion : public Store {
+ protected:
+  // An upload with one part, and the request that completes it.
+  CompletionRequest uploaded(const std::string& key, const std::string& bytes = "part") {
+    const auto upload = own_.store.create_upload({.bucket = "data", .key = key}, true);
+    net::StringBody body(bytes);
+    const auto part = own_.store.put_part(
+        {.bucket = "data", .key = key, .upload_id = upload.id, .number = 1}, body);
+    return {.bucket = "data", .key = key, .upload_id = upload.id, .parts = {{1, part.etag, {}}}};
+  }
+  std::string code_of_completing(const CompletionRequest& request) {
+    return s3_code_of([&] { own_.store.complete_upload(request); });
+  }
+};
+
+TEST_F(Completion, AskedForAgainGivesTheSameAnswer) {
+  auto request = uploaded("k");
+  request.conditions.if_none_match_any = true;  // which the object itself would fail now
+  const auto first = own_.store.complete_upload(request);
+  const auto second = own_.store.complete_upload(request);
+  EXPECT_EQ(second.etag, first.etag);
+  EXPECT_EQ(second.order, first.order);
+  EXPECT_EQ(contents(own_.store, "data", "k"), "part");
+  auto other_parts = request;
+  other_parts.parts[0].etag = std::string(32, '0');
+  EXPECT_EQ(code_of_completing(other_parts), "NoSuchUpload");
+  auto other_key = request;
+  other_key.key = "other";
+  EXPECT_EQ(code_of_completing(other_key), "NoSuchUpload");
+}
+
+TEST_F(Completion, AskedForAgainDoesNotBringBackWhatCameAfter) {
+  const auto request = uploaded("k");
+  own_.store.complete_upload(request);
+  put("k", "newer");
+  own_.store.complete_upload(request);
+  EXPECT_EQ(contents(own_.store, "data", "k"), "newer");
+}
+
+TEST_F(Completion, IsForgottenAfterADay) {
+  const auto request = uploaded("k");
+  own_.store.complete_upload(request);
+  own_.clock.advance(std::chrono::hours(23));
+  own_.store.complete_upload(uploaded("k"));
+  EXPECT_EQ(code_of_completing(request), "");
+  own_.clock.advance(std::chrono::hours(2));
+  own_.store.complete_upload(uploaded("k"));
+  EXPECT_EQ(code_of_completing(request), "NoSuchUpload");
+}
+
+TEST_F(Completion, OfABucketThatIsGoneIsGoneWithIt) {
+  const auto request = uploaded("k");
+  own_.store.complete_upload(request);
+  own_.store.remove("data", "k");
+  own_.store.remove_bucket("data");
+  own_.clock.advance(std::chrono::seconds(1));
+  own_.store.create_bucket({.name = "data", .account = "000000000000"});
+  EXPECT_EQ(code_of_completing(request), "NoSuchUpload");
+}
+
+TEST_F(Completion, ClaimsAboutTheWholeObjectMustBeSo) {
+  auto request = uploaded("k");
+  request.size = 5;
+  EXPECT_EQ(code_of_completing(request), "InvalidRequest");
+  request.size = 4;
+  request.checksum_kind = ChecksumKind::crc32;
+  request.checksum = "AAAAAA==";
+  EXPECT_EQ(code_of_completing(request), "InvalidRequest") << "created without an algorithm";
+  request.checksum.reset();
+  EXPECT_EQ(code_of_completing(request), "");
+}
+
+// Opened, written to and closed again as a daemon does it.
 class Reopened : public testing::Test {
  protected:
   std::unique_ptr<ObjectStore> open() {

@@ -125,16 +125,28 @@ ObjectRecord ObjectStore::insert(const NewObject& object, ContentFiles::Received
   return record;
 }
 
+// `kind`: of the checksum that was computed.
+void ObjectStore::verify(const ExpectedDigests& expected, std::optional<ChecksumKind> kind,
+                         const ContentFiles::Received& received) {
+  if (expected.md5 && base::hex(*expected.md5) != received.md5) throw bad_digest("Content-MD5");
+  auto checksum = expected.checksum;
+  if (!checksum && expected.trailing_checksum) checksum = expected.trailing_checksum();
+  if (!checksum) return;
+  if (kind != expected.kind)
+    throw S3Error("InvalidRequest",
+                  "Checksum Type mismatch occurred, expected checksum Type: " +
+                      std::string(kind ? name(*kind) : "null") +
+                      ", actual checksum Type: " + std::string(name(*expected.kind)),
+                  400);
+  if (received.checksum && *checksum != *received.checksum)
+    throw bad_digest(std::string(name(*kind)));
+}
+
 ObjectRecord ObjectStore::put(const NewObject& object, net::BodyReader& body) {
   require_bucket(object.bucket);
   check_key(object.key);
   auto received = files_.receive(body, object.checksum, largest_put);
-  if (object.content_md5 && base::hex(*object.content_md5) != received.md5)
-    throw bad_digest("Content-MD5");
-  auto expected = object.checksum_value;
-  if (!expected && object.trailing_checksum) expected = object.trailing_checksum();
-  if (expected && received.checksum && *expected != *received.checksum)
-    throw bad_digest(std::string(name(*object.checksum)));
+  verify(object.expected, object.checksum, received);
   return insert(object, std::move(received));
 }
 
@@ -261,6 +273,21 @@ Removal ObjectStore::remove_version(const std::string& bucket_name, const std::s
     return plan_remove(bucket, key, version_id, removal);
   });
   return removal;
+}
+
+bool ObjectStore::expire(const std::string& bucket_name, const VersionSeen& seen) {
+  const auto version = seen.how == Expiry::current ? "" : seen.version_id;
+  bool removed = false;
+  commit_planned(bucket_name, [&](const BucketRecord& bucket) {
+    const auto located = locate(bucket, seen.key, version);
+    removed = located && located->record.order == seen.order;
+    if (!removed) return Plan{};
+    Removal ignored;
+    return version.empty() && bucket.versioning != Versioning::off
+               ? plan_marker(bucket, seen.key, ignored)
+               : plan_remove(bucket, seen.key, version, ignored);
+  });
+  return removed;
 }
 
 ObjectRecord ObjectStore::set_tags(const std::string& bucket_name, const std::string& key,

@@ -82,7 +82,9 @@ BucketRecord bucket_of_body(std::string_view body) {
           .documents = fields_of(json, "documents")};
 }
 
-std::string to_body(const ObjectRecord& record) {
+namespace {
+
+JsonObject json_of(const ObjectRecord& record) {
   JsonObject object{{"size", record.size},
                     {"etag", record.etag},
                     {"modified", record.modified.ms},
@@ -104,11 +106,10 @@ std::string to_body(const ObjectRecord& record) {
                                     {"value", record.checksum->value},
                                     {"composite", record.checksum->composite}};
   }
-  return base::to_text(object);
+  return object;
 }
 
-ObjectRecord object_of_body(std::string_view body, std::string key) {
-  const Json json = parse(body);
+ObjectRecord object_of(const Json& json, std::string key) {
   ObjectRecord record{.key = std::move(key),
                       .size = static_cast<std::uint64_t>(base::int_or(json, "size", 0)),
                       .etag = base::string_or(json, "etag"),
@@ -130,6 +131,14 @@ ObjectRecord object_of_body(std::string_view body, std::string key) {
           Checksum{*kind, base::string_or(*sum, "value"), base::bool_or(*sum, "composite", false)};
   }
   return record;
+}
+
+}  // namespace
+
+std::string to_body(const ObjectRecord& record) { return base::to_text(json_of(record)); }
+
+ObjectRecord object_of_body(std::string_view body, std::string key) {
+  return object_of(parse(body), std::move(key));
 }
 
 std::string to_body(const UploadRecord& record) {
@@ -172,6 +181,24 @@ PartRecord part_of_body(std::string_view body) {
                     .modified = {base::int_or(json, "modified", 0)}};
   if (const Json* piece = base::find(json, "piece")) record.piece = piece_of(*piece);
   return record;
+}
+
+std::string to_body(const CompletedUpload& record) {
+  return base::to_text(JsonObject{{"bucket", record.bucket},
+                                  {"bucketCreated", record.bucket_created.ms},
+                                  {"at", record.at.ms},
+                                  {"key", record.object.key},
+                                  {"object", json_of(record.object)}});
+}
+
+CompletedUpload completed_of_body(std::string_view body) {
+  const Json json = parse(body);
+  CompletedUpload completed{.bucket = base::string_or(json, "bucket"),
+                            .bucket_created = {base::int_or(json, "bucketCreated", 0)},
+                            .at = {base::int_or(json, "at", 0)}};
+  if (const Json* object = base::find(json, "object"))
+    completed.object = object_of(*object, base::string_or(json, "key"));
+  return completed;
 }
 
 std::string escape_key(std::string_view key) {

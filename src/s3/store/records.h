@@ -7,6 +7,7 @@
 //   A/R/s3/v/B/K\0ORDER   older versions and all delete markers, newest first
 //   A/R/s3/u/B/K\0ID      multipart upload
 //   A/R/s3/p/ID/NNNNN     a part of it
+//   A/R/s3/c/ID           what a completed upload became; kept for a day
 //
 // LIST reads only o/; ListObjectVersions merges o/ and v/.
 //
@@ -78,14 +79,23 @@ struct PartRecord {
   base::Timestamp modified{};
 };
 
+struct CompletedUpload {
+  std::string bucket;
+  base::Timestamp bucket_created{};  // another bucket of that name is another bucket
+  base::Timestamp at{};
+  ObjectRecord object;  // with its key, without its pieces
+};
+
 std::string to_body(const BucketRecord& record);
 std::string to_body(const ObjectRecord& record);
 std::string to_body(const UploadRecord& record);
 std::string to_body(const PartRecord& record);
+std::string to_body(const CompletedUpload& record);
 BucketRecord bucket_of_body(std::string_view body);
 ObjectRecord object_of_body(std::string_view body, std::string key);
 UploadRecord upload_of_body(std::string_view body);
 PartRecord part_of_body(std::string_view body);
+CompletedUpload completed_of_body(std::string_view body);
 
 // Object keys inside document keys: \0 becomes \1\1 and \1 becomes \1\2, so that \0 is free as a
 // separator and order stays the order of bytes.
