@@ -84,8 +84,8 @@ Json ServiceClient::send(net::ClientRequest request, std::stop_token stop) {
   const bool own = request.url.find("/_meridian/v1/") != std::string::npos;
   for (int attempt = 1;; ++attempt) {
     try {
-      sign(request, settings_.credentials, settings_.region, own ? "meridian" : settings_.service,
-           clock_.now());
+      sign(request, settings_.credentials_now ? settings_.credentials_now() : settings_.credentials,
+           settings_.region, own ? "meridian" : settings_.service, clock_.now());
       const net::Response response = http_.send(request, stop);
       if (response.status / 100 != 2) throw error_of(response);
       if (response.body.empty()) return base::JsonObject{};

@@ -10,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <stop_token>
 #include <string>
 
@@ -27,6 +28,7 @@ struct ClientSettings {
   std::string target_prefix;  // "SageMaker", "Logs_20140328", "GraniteServiceVersion20100801"
   std::string json_version = "1.1";
   Credentials credentials;
+  std::function<Credentials()> credentials_now{};  // asked for each request instead, when set
   int attempts = 3;
 };
 
