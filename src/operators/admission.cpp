@@ -49,7 +49,8 @@ void check_unique(const Json& object, const std::string& path, std::string_view 
   for (std::size_t i = 0; i < items->size(); ++i) {
     const std::string value = base::string_or((*items)[i], field);
     if (!value.empty() && !seen.insert(value).second) {
-      causes.push_back(kube::duplicate_value(fmt::format("{}[{}].{}", path, i, field), Json(value)));
+      causes.push_back(
+          kube::duplicate_value(fmt::format("{}[{}].{}", path, i, field), Json(value)));
     }
   }
 }

@@ -29,15 +29,24 @@ class SignedRemote final : public Remote {
       const aws::Model& model = aws::get_model(service);
       slot = std::make_unique<aws::ServiceClient>(
           http_, clock_,
-          aws::ClientSettings{.endpoint = settings_.endpoint,
+          aws::ClientSettings{.endpoint = endpoint_for(service),
                               .unix_socket = settings_.unix_socket,
                               .region = region_,
                               .service = model.signing_name(),
                               .target_prefix = model.target_prefix(),
                               .credentials = settings_.credentials,
+                              .credentials_now = settings_.credentials_now,
                               .attempts = 1});
     }
     return *slot;
+  }
+
+  // One endpoint for all services, or AWS's own per service.
+  std::string endpoint_for(std::string_view service) const {
+    if (!settings_.endpoint.empty()) return settings_.endpoint;
+    const std::string_view host = service == "sagemaker" ? "api.sagemaker" : service;
+    return fmt::format("https://{}.{}.amazonaws.com{}", host, region_,
+                       region_.starts_with("cn-") ? ".cn" : "");
   }
 
   net::HttpClient& http_;
@@ -50,23 +59,31 @@ class SignedRemote final : public Remote {
 }  // namespace
 
 RegionRemotes::RegionRemotes(net::HttpClient& http, const base::Clock& clock,
-                             std::map<std::string, RegionSettings> regions)
-    : http_(http), clock_(clock), regions_(std::move(regions)) {}
+                             std::map<std::string, RegionSettings> regions, Others others)
+    : http_(http),
+      clock_(clock),
+      regions_(std::move(regions)),
+      others_(others),
+      chain_(http, clock) {}
 
 RegionRemotes::~RegionRemotes() = default;
 
-RegionSettings RegionRemotes::settings_for(const Place& place) const {
-  const auto found = regions_.find(place.region);
-  if (found == regions_.end()) {
+RegionSettings RegionRemotes::settings_for(const Place& place) {
+  RegionSettings settings;
+  if (const auto found = regions_.find(place.region); found != regions_.end()) {
+    settings = found->second;
+  } else if (others_ == Others::aws) {
+    settings.listing_interval = base::Duration(5'000);  // AWS throttles what asks more often
+  } else {
     std::string known;
-    for (const auto& [name, settings] : regions_) known += (known.empty() ? "" : ", ") + name;
+    for (const auto& [name, _] : regions_) known += (known.empty() ? "" : ", ") + name;
     throw base::Error(
         base::Code::not_found,
-        fmt::format("no region '{}' here (there are: {}); start it with `meridian up "
-                    "--regions`, or add it with `meridian region add {} --endpoint URL`",
-                    place.region, known, place.region));
+        fmt::format("no region '{}' here (there are: {}); start it with `meridian up --regions`",
+                    place.region, known));
   }
-  RegionSettings settings = found->second;
+  const bool keys = !settings.credentials.access_key_id.empty() || settings.credentials_now;
+  if (!keys) settings.credentials_now = [this] { return chain_.current(); };
   if (!place.endpoint.empty()) {
     settings.endpoint = place.endpoint;
     settings.unix_socket.clear();
