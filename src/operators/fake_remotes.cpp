@@ -24,7 +24,68 @@ Json FakeRemotes::call(std::string_view, std::string_view operation, const JsonO
     }
     return {{"Tags", JsonArray{}}};
   }
+  if (auto answer = call_definition(operation, input)) return *answer;
+  if (auto answer = call_endpoint(operation, input)) return *answer;
   throw aws::ApiError("UnknownOperationException", std::string(operation), 400);
+}
+
+std::optional<Json> FakeRemotes::call_definition(std::string_view operation,
+                                                 const JsonObject& input) {
+  const bool model = operation.ends_with("Model");
+  if (!model && !operation.ends_with("EndpointConfig")) return std::nullopt;
+  auto& records = model ? models : configs;
+  const std::string name = base::string_or(input, model ? "ModelName" : "EndpointConfigName");
+  if (operation.starts_with("Create")) {
+    if (fail_next_create) {
+      const aws::ApiError error = *fail_next_create;
+      fail_next_create.reset();
+      throw error;
+    }
+    if (records.contains(name))
+      throw aws::ApiError("ValidationException", "Cannot create already existing model", 400);
+    records[name] = input;
+    records[name][model ? "ModelArn" : "EndpointConfigArn"] = "arn/" + name;
+    return records[name];
+  }
+  if (!records.contains(name)) {
+    throw aws::ApiError("ValidationException",
+                        model ? "Could not find model" : "Could not find endpoint configuration",
+                        400);
+  }
+  const Json record = records[name];
+  if (operation.starts_with("Delete")) records.erase(name);
+  return record;
+}
+
+std::optional<Json> FakeRemotes::call_endpoint(std::string_view operation,
+                                               const JsonObject& input) {
+  if (operation == "ListEndpoints") {
+    JsonArray list;
+    for (auto& [name, endpoint] : endpoints) {
+      list.push_back({{"EndpointName", name}, {"LastModifiedTime", endpoint["LastModifiedTime"]}});
+    }
+    return Json{{"Endpoints", std::move(list)}};
+  }
+  if (!operation.ends_with("Endpoint")) return std::nullopt;
+  const std::string name = base::string_or(input, "EndpointName");
+  if (operation == "CreateEndpoint") {
+    endpoints[name] = input;
+    endpoints[name]["EndpointArn"] = "arn/" + name;
+    endpoints[name]["EndpointStatus"] = "Creating";
+    endpoints[name]["LastModifiedTime"] = clock_.now().seconds();
+    return endpoints[name];
+  }
+  if (!endpoints.contains(name))
+    throw aws::ApiError("ValidationException", "Could not find endpoint", 400);
+  JsonObject& endpoint = endpoints[name];
+  if (operation == "UpdateEndpoint") {
+    endpoint["EndpointStatus"] = "Updating";
+    endpoint["NextConfig"] = input.at("EndpointConfigName");
+    endpoint["LastModifiedTime"] = clock_.now().seconds();
+  }
+  const Json answer = endpoint;
+  if (operation == "DeleteEndpoint") endpoints.erase(name);
+  return answer;
 }
 
 Json FakeRemotes::create(const JsonObject& input) {

@@ -1,4 +1,5 @@
-// A region in memory for tests: jobs of one kind that do what the test says.
+// A region in memory for tests: training jobs that do what the test says, models, configurations
+// and endpoints.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -35,6 +36,7 @@ class FakeRemotes final : public Remotes, public Remote {
   bool has(const std::string& name) const { return jobs_.contains(name); }
   std::size_t size() const { return jobs_.size(); }
 
+  std::map<std::string, base::JsonObject> models, configs, endpoints;
   std::optional<aws::ApiError> fail_next_create, fail_all;
   bool forget_answer = false;  // create happens, its answer is lost
   std::map<std::string, int, std::less<>> calls;
@@ -43,6 +45,10 @@ class FakeRemotes final : public Remotes, public Remote {
   base::Json create(const base::JsonObject& input);
   base::Json list(const base::JsonObject& input);
   base::JsonObject& get_job(const base::JsonObject& input);
+  std::optional<base::Json> call_definition(std::string_view operation,
+                                            const base::JsonObject& input);
+  std::optional<base::Json> call_endpoint(std::string_view operation,
+                                          const base::JsonObject& input);
 
   const base::Clock& clock_;
   std::map<std::string, base::JsonObject> jobs_;
