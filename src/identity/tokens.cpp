@@ -40,6 +40,7 @@ Json to_json(const Record& record) {
                  {"grants", std::move(grants)},
                  {"created", record.token.created.ms},
                  {"sha256", record.digest}};
+  if (!record.token.purpose.empty()) out["purpose"] = record.token.purpose;
   if (record.token.expires) out["expires"] = record.token.expires->ms;
   return out;
 }
@@ -49,6 +50,7 @@ Record record_from(const Json& json) {
   record.token.id = base::string_or(json, "id");
   record.token.user = base::string_or(json, "user");
   record.token.created = {base::int_or(json, "created", 0)};
+  record.token.purpose = base::string_or(json, "purpose");
   record.digest = base::string_or(json, "sha256");
   if (base::find(json, "expires")) {
     record.token.expires = base::Timestamp{base::int_or(json, "expires", 0)};
@@ -129,7 +131,7 @@ Tokens::Tokens(store::Store& store, const base::Clock& clock, base::Random& rand
 Tokens::~Tokens() = default;
 
 NewToken Tokens::add(const std::string& user, std::vector<Grant> grants,
-                     std::optional<base::Duration> lifetime) {
+                     std::optional<base::Duration> lifetime, std::string purpose) {
   if (!is_user_name(user)) {
     throw Error(Code::invalid_argument, "user name '" + user +
                                             "' must have 1 to 64 characters out of letters, "
@@ -143,7 +145,8 @@ NewToken Tokens::add(const std::string& user, std::vector<Grant> grants,
   made.token = {.id = state_->random.hex(id_digits),
                 .user = user,
                 .grants = std::move(grants),
-                .created = state_->clock.now()};
+                .created = state_->clock.now(),
+                .purpose = std::move(purpose)};
   if (lifetime) made.token.expires = made.token.created + *lifetime;
   made.secret = std::string(mark) + made.token.id + "-" + base::hex(state_->random.bytes(32));
   const Record record{made.token, base::sha256_hex(made.secret)};

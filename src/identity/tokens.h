@@ -35,6 +35,7 @@ struct Token {
   std::vector<Grant> grants;
   base::Timestamp created{};
   std::optional<base::Timestamp> expires;
+  std::string purpose;  // what Meridian itself made it for; "" = a person's
 
   // The strongest role that holds in the namespace ("" = outside of namespaces).
   std::optional<Role> role_in(std::string_view ns) const;
@@ -52,7 +53,7 @@ class Tokens {
 
   // Error(invalid_argument): an unfit user name, or no grants.
   NewToken add(const std::string& user, std::vector<Grant> grants,
-               std::optional<base::Duration> lifetime = std::nullopt);
+               std::optional<base::Duration> lifetime = std::nullopt, std::string purpose = "");
   std::optional<Token> find(std::string_view secret) const;
   std::vector<Token> list() const;
   void remove(const std::string& id);  // Error(not_found)
