@@ -220,6 +220,16 @@ TEST(Schema, UnknownFieldsAreFoundAndPruned) {
   EXPECT_EQ(unknown_fields(schema, object), Texts{});
 }
 
+TEST(Schema, ManyUnknownFieldsArePrunedInOneGo) {
+  const Schema schema = with_spec("a: {type: string}, z: {type: string}");
+  Json object = yaml("{spec: {a: x}}");
+  for (int i = 0; i < 100; ++i) object.at("spec").as_object()["u" + std::to_string(i)] = i;
+  object.at("spec").as_object()["z"] = "y";
+  EXPECT_EQ(unknown_fields(schema, object).size(), 100u);
+  prune(schema, object);
+  EXPECT_EQ(base::to_text(object), R"({"spec":{"a":"x","z":"y"}})");
+}
+
 TEST(Schema, WhatIsNotStructuralIsRefused) {
   const struct {
     const char *schema, *cause;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
 
 #include "kube/schema.h"
 #include "kube/schema_node.h"
@@ -56,16 +57,26 @@ void prune_node(const SchemaNode& node, Json& value, Root root) {
   if (!value.is_object() || node.additional_open) return;
   const bool typed = root == Root::yes || node.embedded_resource;
   JsonObject& object = value.get_object();
+  std::vector<std::string> lost;
+  for (auto& member : object) {
+    if (typed && is_type_meta(member.key())) continue;
+    if (const SchemaNode* next = node.member(member.key())) {
+      prune_node(*next, member.value(), Root::no);
+    } else if (!keeps_unknown(node)) {
+      lost.emplace_back(member.key());
+    }
+  }
+  if (lost.size() < 8) {
+    for (const std::string& name : lost) object.stable_erase(name);
+    return;
+  }
+  // Erasing moves what follows, so many are left out of a new object instead.
+  const std::set<std::string, std::less<>> gone(lost.begin(), lost.end());
   JsonObject kept(object.storage());
   for (auto& member : object) {
-    const bool is_meta = typed && is_type_meta(member.key());
-    const SchemaNode* next = is_meta ? nullptr : node.member(member.key());
-    if (next != nullptr) {
-      prune_node(*next, member.value(), Root::no);
-    } else if (!is_meta && !keeps_unknown(node)) {
-      continue;
+    if (!gone.contains(std::string_view(member.key()))) {
+      kept.emplace(member.key(), std::move(member.value()));
     }
-    kept.emplace(member.key(), std::move(member.value()));
   }
   object = std::move(kept);
 }
