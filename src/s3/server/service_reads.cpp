@@ -120,23 +120,11 @@ void read_exactly(int fd, std::uint64_t offset, std::string& into) {
 // Sends the range from the files of the object.
 void send_range(net::Responder& out, const ContentFiles& files, const HeldObject& object,
                 ByteRange range) {
-  std::uint64_t skip = range.offset, left = range.count;
-  for (const auto& piece : object.record.pieces) {
-    if (left == 0) return;
-    if (skip >= piece.size) {
-      skip -= piece.size;
-      continue;
-    }
-    const auto count = std::min(left, piece.size - skip);
-    if (object.file) {
-      out.send_file(object.file->get(), skip, count);
-    } else {
-      const auto file = files.open(piece.id);
-      if (!file) throw base::Error(base::Code::internal, "object content is missing");
-      out.send_file(file->get(), skip, count);
-    }
-    left -= count;
-    skip = 0;
+  if (object.file) return out.send_file(object.file->get(), range.offset, range.count);
+  for (const auto& slice : slices_of(object.record.pieces, range.offset, range.count)) {
+    const auto file = files.open(slice.id);
+    if (!file) throw base::Error(base::Code::internal, "object content is missing");
+    out.send_file(file->get(), slice.offset, slice.size);
   }
 }
 

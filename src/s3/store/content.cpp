@@ -20,8 +20,8 @@ constexpr std::size_t piece_bytes = 512u << 10;
 constexpr std::uint64_t write_back_every = 8u << 20;
 
 // Moves the body into the file and past the hasher.
-std::uint64_t copy_body(net::BodyReader& body, int fd, BodyHasher& hasher, std::uint64_t limit,
-                        base::Durability durability) {
+std::uint64_t copy_body(net::BodyReader& body, int fd, std::uint64_t offset, BodyHasher& hasher,
+                        std::uint64_t limit, base::Durability durability) {
   std::uint64_t size = 0, written_back = 0;
   while (true) {
     auto buffer = hasher.take_buffer();
@@ -42,7 +42,7 @@ std::uint64_t copy_body(net::BodyReader& body, int fd, BodyHasher& hasher, std::
     base::write_all(fd, bytes);
     hasher.written();
     if (durability == base::Durability::synced && size - written_back >= write_back_every) {
-      ::sync_file_range(fd, static_cast<off64_t>(written_back),
+      ::sync_file_range(fd, static_cast<off64_t>(offset + written_back),
                         static_cast<off64_t>(size - written_back), SYNC_FILE_RANGE_WRITE);
       written_back = size;
     }
@@ -121,27 +121,50 @@ NewContent ContentFiles::publish(const std::string& id) {
   return content;
 }
 
-ContentFiles::Received ContentFiles::receive(net::BodyReader& body,
-                                             std::optional<ChecksumKind> checksum,
-                                             std::uint64_t limit) {
+// Writes the body from where the descriptor stands, which is at `offset` of its file.
+ContentFiles::Sums ContentFiles::store(net::BodyReader& body, int fd, std::uint64_t offset,
+                                       std::uint64_t limit,
+                                       std::optional<ChecksumKind> checksum) const {
   const auto announced = body.length();
   if (announced && *announced > limit)
     throw S3Error("EntityTooLarge", "Your proposed upload exceeds the maximum allowed size", 400)
         .with("ProposedSize", std::to_string(*announced))
         .with("MaxSizeAllowed", std::to_string(limit));
-  const auto id = new_id();
-  Temporary file(temporary(id));
   const auto piece = announced ? std::min<std::uint64_t>(*announced + 1, piece_bytes) : piece_bytes;
   BodyHasher hasher(checksum, static_cast<std::size_t>(piece));
-  const auto size = copy_body(body, file.fd.get(), hasher, limit, durability_);
+  const auto size = copy_body(body, fd, offset, hasher, limit, durability_);
   if (announced && size != *announced)
     throw S3Error("IncompleteBody",
                   "You did not provide the number of bytes specified by the Content-Length HTTP "
                   "header",
                   400);
-  sync(file.fd.get());  // while the last buffers are hashed
+  sync(fd);  // while the last buffers are hashed
   auto sums = hasher.finish();
-  return {publish(id), size, std::move(sums.md5), std::move(sums.checksum)};
+  return {size, std::move(sums.md5), std::move(sums.checksum)};
+}
+
+ContentFiles::Received ContentFiles::receive(net::BodyReader& body,
+                                             std::optional<ChecksumKind> checksum,
+                                             std::uint64_t limit) {
+  const auto id = new_id();
+  const Temporary file(temporary(id));
+  auto sums = store(body, file.fd.get(), 0, limit, checksum);
+  return {publish(id), sums.size, std::move(sums.md5), std::move(sums.checksum)};
+}
+
+NewContent ContentFiles::reserve() {
+  const auto id = new_id();
+  const Temporary file(temporary(id));
+  return publish(id);
+}
+
+ContentFiles::Sums ContentFiles::receive_at(const std::string& id, std::uint64_t offset,
+                                            std::uint64_t size, net::BodyReader& body,
+                                            std::optional<ChecksumKind> checksum) {
+  const auto file = base::open_file(path_of(id), O_WRONLY | O_CLOEXEC);
+  if (::lseek64(file.get(), static_cast<off64_t>(offset), SEEK_SET) < 0)
+    throw base::errno_error(errno, "writing object content");
+  return store(body, file.get(), offset, size, checksum);
 }
 
 std::optional<ContentFiles::Received> ContentFiles::adopt(const std::filesystem::path& file) {

@@ -63,6 +63,16 @@ class ContentFiles {
   // at most `limit` bytes: EntityTooLarge past it.
   Received receive(net::BodyReader& body, std::optional<ChecksumKind> checksum,
                    std::uint64_t limit);
+  // An empty file that will be written at several places before it is used.
+  NewContent reserve();
+  struct Sums {
+    std::uint64_t size = 0;
+    std::string md5;                      // hex
+    std::optional<std::string> checksum;  // base64, when asked for
+  };
+  // Stores the rest of `body`, which is of `size` bytes, at that place of a reserved file.
+  Sums receive_at(const std::string& id, std::uint64_t offset, std::uint64_t size,
+                  net::BodyReader& body, std::optional<ChecksumKind> checksum);
   // Takes a file of the same file system without a copy; it is gone from `file` afterwards. Nothing
   // when it lies elsewhere.
   std::optional<Received> adopt(const std::filesystem::path& file);
@@ -98,6 +108,8 @@ class ContentFiles {
     std::set<std::string> doomed;  // removed while pinned
   };
 
+  Sums store(net::BodyReader& body, int fd, std::uint64_t offset, std::uint64_t limit,
+             std::optional<ChecksumKind> checksum) const;
   std::string new_id();
   void make_directory_of(const std::string& id);
   std::filesystem::path temporary(const std::string& id) const;

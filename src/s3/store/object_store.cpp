@@ -36,6 +36,8 @@ class PieceReader final : public net::BodyReader {
   PieceReader(const ContentFiles& files, HeldObject object, std::uint64_t offset,
               std::uint64_t count)
       : files_(files), object_(std::move(object)), left_(count), count_(count) {
+    if (object_.file)  // one piece, whatever they were
+      object_.record.pieces = {{.id = object_.record.pieces[0].id, .size = object_.record.size}};
     auto& pieces = object_.record.pieces;
     while (piece_ < pieces.size() && offset >= pieces[piece_].size) offset -= pieces[piece_++].size;
     offset_ = offset;
@@ -51,7 +53,8 @@ class PieceReader final : public net::BodyReader {
         continue;
       }
       const auto want = std::min<std::uint64_t>({size, left_, pieces[piece_].size - offset_});
-      const auto n = ::pread(fd(), buffer, want, static_cast<off_t>(offset_));
+      const auto n =
+          ::pread(fd(), buffer, want, static_cast<off_t>(pieces[piece_].offset + offset_));
       if (n < 0) throw base::errno_error(errno, "reading object content");
       if (n == 0) break;
       offset_ += static_cast<std::uint64_t>(n);
@@ -102,6 +105,16 @@ class FileReader final : public net::BodyReader {
 };
 
 constexpr std::uint64_t no_limit = std::uint64_t{1} << 62;
+
+std::uint64_t size_of(const base::UniqueFd& file) {
+  struct stat status{};
+  return ::fstat(file.get(), &status) == 0 ? static_cast<std::uint64_t>(status.st_size) : 0;
+}
+
+bool is_of_size(const std::filesystem::path& file, std::uint64_t size) {
+  struct stat status{};
+  return ::stat(file.c_str(), &status) == 0 && static_cast<std::uint64_t>(status.st_size) == size;
+}
 
 void check_size(const base::UniqueFd& file, const ObjectRecord& record) {
   struct stat status{};
@@ -157,7 +170,7 @@ void ObjectStore::sweep_if_unclean() {
   }
   std::set<std::string> named;
   for (const auto& [name, bucket] : buckets_) {
-    for (std::string_view letter : {"o", "v", "p"}) {
+    for (std::string_view letter : {"o", "v", "u", "p"}) {
       store::ListQuery query{.prefix = letter == "p"
                                            ? bucket->account + "/" + bucket->region + "/s3/p/"
                                            : family(*bucket, letter),
@@ -167,6 +180,8 @@ void ObjectStore::sweep_if_unclean() {
         for (const auto& document : page.documents) {
           if (letter == "p") {
             named.insert(part_of_body(document.body).piece.id);
+          } else if (letter == "u") {
+            named.insert(upload_of_body(document.body).file);
           } else {
             for (auto& piece : object_of_body(document.body, "").pieces) named.insert(piece.id);
           }
@@ -349,14 +364,16 @@ std::optional<HeldObject> ObjectStore::hold(const std::string& bucket_name, cons
     if (!located || located->record.delete_marker) return std::nullopt;
     auto& record = located->record;
     std::vector<std::string> ids;
-    for (const auto& piece : record.pieces) ids.push_back(piece.id);
+    for (const auto& piece : record.pieces) {
+      if (ids.empty() || ids.back() != piece.id) ids.push_back(piece.id);
+    }
     auto pin = std::make_unique<ContentFiles::Pin>(files_, std::move(ids));
-    if (record.pieces.size() == 1) {
-      if (auto file = files_.open(record.pieces[0].id)) {
-        check_size(*file, record);
-        return HeldObject{std::move(record), std::move(*file), std::move(pin)};
-      }
-    } else {
+    auto file = is_one_file(record.pieces) ? files_.open(record.pieces[0].id) : std::nullopt;
+    if (file && (record.pieces.size() == 1 || size_of(*file) == record.size)) {
+      check_size(*file, record);
+      return HeldObject{std::move(record), std::move(*file), std::move(pin)};
+    }
+    if (record.pieces.size() != 1) {
       const auto again = locate(*bucket, key, version_id);
       if (again && again->revision == located->revision)
         return HeldObject{std::move(record), std::nullopt, std::move(pin)};
@@ -405,17 +422,24 @@ std::unique_ptr<net::BodyReader> ObjectStore::open(const std::string& bucket,
 std::optional<std::filesystem::path> ObjectStore::find_file(const std::string& bucket,
                                                             const std::string& key) {
   const auto record = find_record(bucket, key);
-  if (!record || record->pieces.size() != 1) return std::nullopt;
-  return files_.path_of(record->pieces[0].id);
+  if (!record || !is_one_file(record->pieces)) return std::nullopt;
+  auto path = files_.path_of(record->pieces[0].id);
+  // A file that parts share may hold more than those that were listed at the end.
+  if (record->pieces.size() > 1 && !is_of_size(path, record->size)) return std::nullopt;
+  return path;
 }
 
 std::optional<std::vector<Objects::LocalPiece>> ObjectStore::find_pieces(const std::string& bucket,
                                                                          const std::string& key) {
   const auto record = find_record(bucket, key);
   if (!record) return std::nullopt;
+  if (auto file = find_file(bucket, key)) return std::vector<LocalPiece>{{*file, record->size}};
   std::vector<LocalPiece> pieces;
-  for (const Piece& piece : record->pieces)
-    pieces.push_back({files_.path_of(piece.id), piece.size});
+  for (const Piece& piece : record->pieces) {
+    const auto path = files_.path_of(piece.id);
+    if (!is_of_size(path, piece.size)) return std::nullopt;  // a stretch of a shared file
+    pieces.push_back({path, piece.size});
+  }
   return pieces;
 }
 

@@ -29,6 +29,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -138,9 +139,13 @@ struct PartListing {
 // An object with its bytes held: they stay readable while this lives.
 struct HeldObject {
   ObjectRecord record;
-  std::optional<base::UniqueFd> file;  // objects of one piece
+  std::optional<base::UniqueFd> file;  // that holds it all and nothing else
   std::unique_ptr<ContentFiles::Pin> pin;
 };
+
+// `count` bytes from `offset` of what the pieces make up.
+std::vector<Slice> slices_of(const std::vector<Piece>& pieces, std::uint64_t offset,
+                             std::uint64_t count);
 
 class ObjectStore final : public Objects {
  public:
@@ -270,7 +275,19 @@ class ObjectStore final : public Objects {
   void promote(Plan& plan, const BucketRecord& bucket, const std::string& key,
                const std::string& without_order);
   ObjectRecord insert(const NewObject& object, ContentFiles::Received received);
-  PartRecord insert_part(const NewPart& part, ContentFiles::Received received);
+  class Slot;
+  struct Slots {
+    std::map<std::string, std::set<int>> busy;  // part numbers being written, by upload
+    std::multiset<std::string> sealed;          // uploads that are being completed
+  };
+  PartRecord insert_part(const NewPart& part, PartRecord record);
+  PartRecord insert_own_file(const NewPart& part, ContentFiles::Received received);
+  UploadRecord share_file(const NewPart& part, std::uint64_t stride);
+  std::optional<Piece> find_place(const BucketRecord& bucket, const NewPart& part,
+                                  std::uint64_t size);
+  bool seal(const std::string& upload_id);
+  void unseal(const std::string& upload_id);
+  std::unique_ptr<NewContent> detach(const std::string& shared, std::vector<PartRecord>& parts);
   std::pair<UploadRecord, store::Revision> require_upload(const BucketRecord& bucket,
                                                           const std::string& key,
                                                           const std::string& id);
@@ -280,7 +297,7 @@ class ObjectStore final : public Objects {
                           const ObjectRecord& object);
   std::vector<PartRecord> all_parts(const BucketRecord& bucket, const std::string& upload_id);
   static void verify(const ExpectedDigests& expected, std::optional<ChecksumKind> kind,
-                     const ContentFiles::Received& received);
+                     const ContentFiles::Sums& sums);
   void discard(const std::vector<Piece>& pieces);
   BodyHasher::Sums sums_of_file(const std::string& id, std::optional<ChecksumKind> checksum);
 
@@ -294,6 +311,7 @@ class ObjectStore final : public Objects {
   // bucket that is being removed gains no object.
   mutable std::shared_mutex bucket_mutex_;
   std::map<std::string, Bucket> buckets_;
+  base::Sync<Slots> slots_;
 };
 
 }  // namespace meridian::s3

@@ -1,9 +1,10 @@
-// The end of a multipart upload: the object becomes the list of its parts' files.
+// The end of a multipart upload: the object becomes the list of its parts, where they lie.
 //
 // What was completed is remembered for a day, so that a client that missed the answer and asks
 // again gets the same one.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -157,8 +158,36 @@ void ObjectStore::remember_completed(Plan& plan, const BucketRecord& bucket,
   }
 }
 
+// What of the shared file is listed, in a file of its own: somebody still writes to the shared one.
+std::unique_ptr<NewContent> ObjectStore::detach(const std::string& shared,
+                                                std::vector<PartRecord>& parts) {
+  std::vector<Slice> slices;
+  for (const auto& part : parts) {
+    if (part.piece.id == shared) slices.push_back({shared, part.piece.offset, part.piece.size});
+  }
+  if (slices.empty()) return nullptr;
+  auto copy = std::make_unique<NewContent>(files_.copy_ranges(slices));
+  std::uint64_t end = 0;
+  for (auto& part : parts) {
+    if (part.piece.id != shared) continue;
+    part.piece.id = copy->id();
+    part.piece.offset = end;
+    end += part.piece.size;
+  }
+  return copy;
+}
+
 ObjectRecord ObjectStore::complete_upload(const CompletionRequest& request) {
+  struct Seal {
+    ObjectStore& store;
+    const std::string& upload_id;
+    const bool done = store.seal(upload_id);
+    ~Seal() {
+      if (done) store.unseal(upload_id);
+    }
+  } const seal{*this, request.upload_id};
   ObjectRecord record;
+  std::unique_ptr<NewContent> detached;
   commit_planned(request.bucket, [&](const BucketRecord& bucket) {
     const auto upload_document = upload_key(bucket, request.key, request.upload_id);
     const auto found = index_->find(upload_document);
@@ -169,8 +198,11 @@ ObjectRecord ObjectStore::complete_upload(const CompletionRequest& request) {
       return Plan{};
     }
     check_order(request.parts);
+    const auto upload = upload_of_body(found->body);
     const auto uploaded = all_parts(bucket, request.upload_id);
-    record = assemble(upload_of_body(found->body), choose(request.parts, uploaded));
+    auto chosen = choose(request.parts, uploaded);
+    if (!seal.done) detached = detach(upload.file, chosen);
+    record = assemble(upload, chosen);
     check_claims(request, record);
     record.modified = clock_.now();
     auto plan = plan_put(bucket, record, request.conditions);
@@ -179,11 +211,16 @@ ObjectRecord ObjectStore::complete_upload(const CompletionRequest& request) {
     for (const auto& part : request.parts) used.insert(part.number);
     for (const auto& part : uploaded) {
       plan.writes.push_back(store::remove(part_key(bucket, request.upload_id, part.number)));
-      if (!used.contains(part.number)) plan.orphans.push_back(part.piece);
+      if (!used.contains(part.number) && part.piece.id != upload.file)
+        plan.orphans.push_back(part.piece);
     }
+    const bool shares = std::any_of(record.pieces.begin(), record.pieces.end(),
+                                    [&](const Piece& piece) { return piece.id == upload.file; });
+    if (!upload.file.empty() && !shares) plan.orphans.push_back({.id = upload.file});
     remember_completed(plan, bucket, request.upload_id, record);
     return plan;
   });
+  if (detached) detached->keep();
   return record;
 }
 

@@ -1,7 +1,6 @@
-// Multipart uploads: begun, fed, listed, given up; see object_store_complete.cpp for their end.
+// Multipart uploads: begun, listed, given up; see object_store_{parts,complete}.cpp.
 //
 // SPDX-License-Identifier: Apache-2.0
-
 #include <algorithm>
 
 #include "base/strings.h"
@@ -11,12 +10,6 @@
 #include "s3/store/object_store.h"
 
 namespace meridian::s3 {
-namespace {
-
-constexpr std::uint64_t largest_part = std::uint64_t{5} << 30;
-
-}  // namespace
-
 std::string ObjectStore::part_key(const BucketRecord& bucket, const std::string& id,
                                   int number) const {
   const auto digits = std::to_string(number);
@@ -59,63 +52,6 @@ std::pair<UploadRecord, store::Revision> ObjectStore::require_upload(const Bucke
   return {upload_of_body(document->body), document->revision};
 }
 
-PartRecord ObjectStore::insert_part(const NewPart& part, ContentFiles::Received received) {
-  PartRecord record{.number = part.number,
-                    .piece = {received.content.id(), received.size, received.checksum.value_or("")},
-                    .etag = received.md5};
-  commit_planned(part.bucket, [&](const BucketRecord& bucket) {
-    const auto [upload, revision] = require_upload(bucket, part.key, part.upload_id);
-    record.modified = clock_.now();
-    const auto key = part_key(bucket, part.upload_id, part.number);
-    const auto before = index_->find(key);
-    Plan plan;
-    plan.writes.push_back(store::check(upload_key(bucket, part.key, part.upload_id), revision));
-    plan.writes.push_back(store::put(key, to_body(record), {}, before ? before->revision : 0));
-    if (before) plan.orphans.push_back(part_of_body(before->body).piece);
-    return plan;
-  });
-  received.content.keep();
-  return record;
-}
-
-PartRecord ObjectStore::put_part(const NewPart& part, net::BodyReader& body) {
-  const auto bucket = require_bucket(part.bucket);
-  const auto upload = require_upload(*bucket, part.key, part.upload_id).first;
-  // The upload's own algorithm counts; a client may leave the value of each part to us.
-  const auto kind = upload.checksum ? upload.checksum : part.expected.kind;
-  auto received = files_.receive(body, kind, largest_part);
-  verify(part.expected, kind, received);
-  return insert_part(part, std::move(received));
-}
-
-PartRecord ObjectStore::copy_part(const NewPart& part, const HeldObject& source,
-                                  std::uint64_t offset, std::uint64_t count) {
-  const auto bucket = require_bucket(part.bucket);
-  const auto upload = require_upload(*bucket, part.key, part.upload_id).first;
-  std::vector<Slice> slices;
-  std::uint64_t skip = offset, left = count;
-  for (const auto& piece : source.record.pieces) {
-    if (skip >= piece.size) {
-      skip -= piece.size;
-      continue;
-    }
-    const auto take = std::min(left, piece.size - skip);
-    if (take > 0) slices.push_back({piece.id, skip, take});
-    left -= take;
-    skip = 0;
-  }
-  const bool whole_file = source.record.pieces.size() == 1 && count == source.record.size;
-  ContentFiles::Received received{
-      whole_file ? files_.duplicate(source.record.pieces[0].id) : files_.copy_ranges(slices), count,
-      whole_file && !source.record.multipart ? source.record.etag : "", std::nullopt};
-  if (received.md5.empty() || upload.checksum) {
-    auto sums = sums_of_file(received.content.id(), upload.checksum);
-    received.md5 = std::move(sums.md5);
-    received.checksum = std::move(sums.checksum);
-  }
-  return insert_part(part, std::move(received));
-}
-
 std::vector<PartRecord> ObjectStore::all_parts(const BucketRecord& bucket,
                                                const std::string& upload_id) {
   std::vector<PartRecord> parts;
@@ -135,6 +71,7 @@ void ObjectStore::abort_upload(const std::string& bucket_name, const std::string
       plan.writes.push_back(store::remove(part_key(bucket, upload_id, part.number)));
       plan.orphans.push_back(part.piece);
     }
+    if (!upload.file.empty()) plan.orphans.push_back({.id = upload.file});
     return plan;
   });
 }

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "s3/error.h"
@@ -188,33 +189,149 @@ TEST_F(Store, PartsOfAnAbortedUploadGo) {
   EXPECT_EQ(content_files(), 0u);
 }
 
-TEST_F(Store, AnObjectOfSeveralPartsIsStagedAsOneFile) {
-  const auto upload = own_.store.create_upload({.bucket = "data", .key = "p/big"}, true);
-  std::vector<CompletedPart> parts;
-  for (int number : {1, 2}) {
-    net::StringBody body(std::string(5u << 20, static_cast<char>('0' + number)));
+class Parts : public Store {
+ protected:
+  static constexpr std::size_t size = 5u << 20;
+
+  static std::string bytes_of(int number, std::size_t count = size) {
+    return std::string(count, static_cast<char>('a' + number));
+  }
+  CompletedPart send(int number, const std::string& bytes) {
+    net::StringBody body(bytes);
+    return send(number, body);
+  }
+  CompletedPart send(int number, net::BodyReader& body) {
     const auto part = own_.store.put_part(
-        {.bucket = "data", .key = "p/big", .upload_id = upload.id, .number = number}, body);
-    parts.push_back({number, part.etag, {}});
+        {.bucket = "data", .key = "p/big", .upload_id = upload_, .number = number}, body);
+    return {number, part.etag, {}};
   }
-  own_.store.complete_upload(
-      {.bucket = "data", .key = "p/big", .upload_id = upload.id, .parts = parts});
+  ObjectRecord complete(std::vector<CompletedPart> parts) {
+    return own_.store.complete_upload(
+        {.bucket = "data", .key = "p/big", .upload_id = upload_, .parts = std::move(parts)});
+  }
+  // What is read, staged and told of the completed object must all be these bytes.
+  void expect_object(const std::string& bytes) {
+    EXPECT_TRUE(contents(own_.store, "data", "p/big") == bytes);
+    const base::TempDir target("staged");
+    stage(own_.store, list_channel(own_.store, {.uri = "s3://data/p/"}), target.path(),
+          Decompress::none, {}, {});
+    EXPECT_TRUE(base::read_file(target.path() / "big") == bytes);
+    const auto across = bytes.substr(size - 10, 20);
+    EXPECT_EQ(own_.store.open("data", "p/big", size - 10, 20)->read_all(100), across);
+    if (const auto pieces = own_.store.find_pieces("data", "p/big")) {
+      std::string together;
+      for (const auto& piece : *pieces) together += base::read_file(piece.file);
+      EXPECT_TRUE(together == bytes);
+    }
+  }
+
+  const std::string upload_ = own_.store.create_upload({.bucket = "data", .key = "p/big"}, true).id;
+};
+
+TEST_F(Parts, OfOneSizeShareAFileWhichIsThenTheObjects) {
+  const auto three = send(3, bytes_of(3, 1000));  // the last, and the first to come
+  const auto two = send(2, bytes_of(2)), one = send(1, bytes_of(1));
+  complete({one, two, three});
+  EXPECT_EQ(content_files(), 2u) << "the small one came before anybody knew the size of the others";
+  expect_object(bytes_of(1) + bytes_of(2) + bytes_of(3, 1000));
+}
+
+TEST_F(Parts, InOrderBecomeOneFileThatIsLinked) {
+  std::vector<CompletedPart> parts;
+  for (int number : {1, 2}) parts.push_back(send(number, bytes_of(number)));
+  parts.push_back(send(3, "tail"));
+  EXPECT_EQ(content_files(), 1u);
+  complete(parts);
+  const auto file = own_.store.find_file("data", "p/big");
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(base::read_file(*file) == bytes_of(1) + bytes_of(2) + "tail");
+  expect_object(bytes_of(1) + bytes_of(2) + "tail");
+  own_.store.remove("data", "p/big");
+  EXPECT_EQ(content_files(), 0u);
+}
+
+TEST_F(Parts, SentAgainDoNotTouchWhatWasAcknowledged) {
+  const auto one = send(1, bytes_of(1));
+  const auto two = send(2, bytes_of(2));
+  const auto again = send(1, bytes_of(7));
+  EXPECT_EQ(content_files(), 2u);
+  EXPECT_EQ(s3_code_of([&] { complete({one, two}); }), "InvalidPart") << "replaced";
+  complete({again, two});
+  expect_object(bytes_of(7) + bytes_of(2));
   EXPECT_EQ(own_.store.find_file("data", "p/big"), std::nullopt);
-  const auto pieces = own_.store.find_pieces("data", "p/big");
-  ASSERT_TRUE(pieces);
-  std::string together;
-  for (const auto& piece : *pieces) {
-    together += base::read_file(piece.file);
-    EXPECT_EQ(piece.size, 5u << 20);
+}
+
+TEST_F(Parts, ThatWereNotListedAreNotInTheObject) {
+  const auto one = send(1, bytes_of(1)), two = send(2, bytes_of(2));
+  send(3, bytes_of(3));
+  complete({one, two});
+  EXPECT_EQ(own_.store.find_file("data", "p/big"), std::nullopt) << "the file holds more";
+  expect_object(bytes_of(1) + bytes_of(2));
+}
+
+TEST_F(Parts, WithGapsAndLargerOnesMakeTheObjectTheyAreListedAs) {
+  const auto two = send(2, bytes_of(2)), five = send(5, bytes_of(5));
+  const auto six = send(6, bytes_of(6, size + 1));
+  complete({two, five, six});
+  expect_object(bytes_of(2) + bytes_of(5) + bytes_of(6, size + 1));
+}
+
+// A part that begins, and goes on only when it is told to.
+class Held final : public net::BodyReader {
+ public:
+  std::size_t read(char* buffer, std::size_t n) override {
+    if (left_ == 0) return 0;
+    if (left_ == 5u << 20) {
+      begun.set_value();
+      go_on.get_future().wait();
+    }
+    n = std::min(n, left_);
+    std::fill_n(buffer, n, 'h');
+    left_ -= n;
+    return n;
   }
-  EXPECT_EQ(together, std::string(5u << 20, '1') + std::string(5u << 20, '2'));
-  EXPECT_EQ(own_.store.find_pieces("data", "p/none"), std::nullopt);
-  const base::TempDir target("staged");
-  const auto tree = stage(own_.store, list_channel(own_.store, {.uri = "s3://data/p/"}),
-                          target.path(), Decompress::none, {}, {});
-  EXPECT_FALSE(tree.shares_inodes);
-  EXPECT_EQ(base::read_file(target.path() / "big"),
-            std::string(5u << 20, '1') + std::string(5u << 20, '2'));
+  std::optional<std::uint64_t> length() const override { return 5u << 20; }
+  std::promise<void> begun, go_on;
+
+ private:
+  std::size_t left_ = 5u << 20;
+};
+
+TEST_F(Parts, StillBeingSentDoNotGetIntoTheObject) {
+  const auto one = send(1, bytes_of(1)), two = send(2, bytes_of(2));
+  Held held;
+  std::thread late([&] { EXPECT_EQ(s3_code_of([&] { send(3, held); }), "NoSuchUpload"); });
+  held.begun.get_future().wait();
+  complete({one, two});
+  const auto file = own_.store.find_file("data", "p/big");
+  held.go_on.set_value();
+  late.join();
+  ASSERT_TRUE(file);
+  EXPECT_TRUE(base::read_file(*file) == bytes_of(1) + bytes_of(2));
+  expect_object(bytes_of(1) + bytes_of(2));
+  EXPECT_EQ(content_files(), 1u);
+}
+
+TEST_F(Parts, ABrokenOneIsSentAgainToItsPlace) {
+  const auto one = send(1, bytes_of(1));
+  class Broken final : public net::BodyReader {
+   public:
+    std::size_t read(char* buffer, std::size_t) override {
+      if (sent_) throw base::Error(base::Code::unavailable, "gone");
+      sent_ = true;
+      buffer[0] = 'x';
+      return 1;
+    }
+    std::optional<std::uint64_t> length() const override { return 5u << 20; }
+
+   private:
+    bool sent_ = false;
+  } broken;
+  EXPECT_THROW(send(2, broken), base::Error);
+  const auto two = send(2, bytes_of(2));
+  complete({one, two});
+  EXPECT_TRUE(own_.store.find_file("data", "p/big"));
+  expect_object(bytes_of(1) + bytes_of(2));
 }
 
 class Completion : public Store {
@@ -318,8 +435,12 @@ TEST_F(Reopened, AfterACrashContentThatNothingNamesIsRemoved) {
     store->create_bucket({.name = "data", .account = "000000000000"});
     store->put_bytes("data", "k", "body");
     const auto upload = store->create_upload({.bucket = "data", .key = "u"}, true);
-    net::StringBody body("part");
-    store->put_part({.bucket = "data", .key = "u", .upload_id = upload.id, .number = 1}, body);
+    for (const std::string bytes : {std::string(5u << 20, 'p'), std::string("tail")}) {
+      net::StringBody body(bytes);
+      store->put_part(
+          {.bucket = "data", .key = "u", .upload_id = upload.id, .number = bytes == "tail" ? 2 : 1},
+          body);
+    }
   }
   fs::remove(directory_.path() / "objects.clean");  // what a crash does not write
   base::make_directories(directory_.path() / "objects/ab");

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/strings.h"
 #include "s3/error.h"
@@ -58,7 +59,10 @@ void ObjectStore::commit_planned(const std::string& bucket_name,
 }
 
 void ObjectStore::discard(const std::vector<Piece>& pieces) {
-  for (const auto& piece : pieces) files_.remove(piece.id);
+  std::set<std::string> ids;  // pieces may share a file
+  for (const auto& piece : pieces) {
+    if (ids.insert(piece.id).second) files_.remove(piece.id);
+  }
 }
 
 // Orders follow the clock but never repeat or go back, whatever the clock does.
@@ -127,8 +131,8 @@ ObjectRecord ObjectStore::insert(const NewObject& object, ContentFiles::Received
 
 // `kind`: of the checksum that was computed.
 void ObjectStore::verify(const ExpectedDigests& expected, std::optional<ChecksumKind> kind,
-                         const ContentFiles::Received& received) {
-  if (expected.md5 && base::hex(*expected.md5) != received.md5) throw bad_digest("Content-MD5");
+                         const ContentFiles::Sums& sums) {
+  if (expected.md5 && base::hex(*expected.md5) != sums.md5) throw bad_digest("Content-MD5");
   auto checksum = expected.checksum;
   if (!checksum && expected.trailing_checksum) checksum = expected.trailing_checksum();
   if (!checksum) return;
@@ -138,30 +142,40 @@ void ObjectStore::verify(const ExpectedDigests& expected, std::optional<Checksum
                       std::string(kind ? name(*kind) : "null") +
                       ", actual checksum Type: " + std::string(name(*expected.kind)),
                   400);
-  if (received.checksum && *checksum != *received.checksum)
-    throw bad_digest(std::string(name(*kind)));
+  if (sums.checksum && *checksum != *sums.checksum) throw bad_digest(std::string(name(*kind)));
 }
 
 ObjectRecord ObjectStore::put(const NewObject& object, net::BodyReader& body) {
   require_bucket(object.bucket);
   check_key(object.key);
   auto received = files_.receive(body, object.checksum, largest_put);
-  verify(object.expected, object.checksum, received);
+  verify(object.expected, object.checksum, {received.size, received.md5, received.checksum});
   return insert(object, std::move(received));
+}
+
+std::vector<Slice> slices_of(const std::vector<Piece>& pieces, std::uint64_t offset,
+                             std::uint64_t count) {
+  std::vector<Slice> slices;
+  for (const auto& piece : pieces) {
+    if (offset >= piece.size) {
+      offset -= piece.size;
+      continue;
+    }
+    const auto take = std::min(count, piece.size - offset);
+    if (take > 0) slices.push_back({piece.id, piece.offset + offset, take});
+    count -= take;
+    offset = 0;
+  }
+  return slices;
 }
 
 ObjectRecord ObjectStore::copy(const HeldObject& source, const NewObject& target) {
   check_key(target.key);
   const auto& from = source.record;
-  ContentFiles::Received received{
-      from.pieces.size() == 1
-          ? files_.duplicate(from.pieces[0].id)
-          : [&] {
-              std::vector<Slice> slices;
-              for (const auto& piece : from.pieces) slices.push_back({piece.id, 0, piece.size});
-              return files_.copy_ranges(slices);
-            }(),
-      from.size, from.etag, std::nullopt};
+  ContentFiles::Received received{source.file
+                                      ? files_.duplicate(from.pieces[0].id)
+                                      : files_.copy_ranges(slices_of(from.pieces, 0, from.size)),
+                                  from.size, from.etag, std::nullopt};
   NewObject object = target;
   const bool keeps_checksum = from.checksum && !from.checksum->composite &&
                               object.checksum.value_or(from.checksum->kind) == from.checksum->kind;

@@ -36,12 +36,14 @@ void set_text(JsonObject& to, std::string_view name, const std::string& text,
 Json json_of(const Piece& piece) {
   JsonObject object{{"id", piece.id}, {"size", piece.size}};
   set_text(object, "checksum", piece.checksum);
+  if (piece.offset > 0) object["offset"] = piece.offset;
   return object;
 }
 
 Piece piece_of(const Json& json) {
   return {base::string_or(json, "id"), static_cast<std::uint64_t>(base::int_or(json, "size", 0)),
-          base::string_or(json, "checksum")};
+          base::string_or(json, "checksum"),
+          static_cast<std::uint64_t>(base::int_or(json, "offset", 0))};
 }
 
 Versioning parse_versioning(std::string_view text) {
@@ -147,6 +149,8 @@ std::string to_body(const UploadRecord& record) {
                     {"started", record.started.ms},
                     {"composite", record.composite}};
   set_text(object, "storageClass", record.storage_class, "STANDARD");
+  set_text(object, "file", record.file);
+  if (record.stride > 0) object["stride"] = record.stride;
   set_fields(object, "metadata", record.metadata);
   set_fields(object, "headers", record.headers);
   set_fields(object, "tags", record.tags);
@@ -158,6 +162,8 @@ UploadRecord upload_of_body(std::string_view body) {
   const Json json = parse(body);
   return {.key = base::string_or(json, "key"),
           .id = base::string_or(json, "id"),
+          .file = base::string_or(json, "file"),
+          .stride = static_cast<std::uint64_t>(base::int_or(json, "stride", 0)),
           .started = {base::int_or(json, "started", 0)},
           .metadata = fields_of(json, "metadata"),
           .headers = fields_of(json, "headers"),
@@ -199,6 +205,15 @@ CompletedUpload completed_of_body(std::string_view body) {
   if (const Json* object = base::find(json, "object"))
     completed.object = object_of(*object, base::string_or(json, "key"));
   return completed;
+}
+
+bool is_one_file(const std::vector<Piece>& pieces) {
+  std::uint64_t end = 0;
+  for (const auto& piece : pieces) {
+    if (piece.id != pieces[0].id || piece.offset != end) return false;
+    end += piece.size;
+  }
+  return !pieces.empty();
 }
 
 std::string escape_key(std::string_view key) {

@@ -39,11 +39,12 @@ struct BucketRecord {
   Fields documents;  // stored configurations by sub-resource: "cors" → its XML, …
 };
 
-// A content file of an object, whole.
+// A content file of an object, or a stretch of one.
 struct Piece {
   std::string id;
   std::uint64_t size = 0;
-  std::string checksum;  // of a part, base64; "" = none
+  std::string checksum;      // of a part, base64; "" = none
+  std::uint64_t offset = 0;  // in the file
 };
 
 struct ObjectRecord {
@@ -63,8 +64,14 @@ struct ObjectRecord {
   std::optional<Checksum> checksum;
 };
 
+// Whether the pieces follow each other from the beginning of one file.
+bool is_one_file(const std::vector<Piece>& pieces);
+
 struct UploadRecord {
   std::string key, id;
+  // Where parts lie in the file they share: part n at (n - 1) · stride. "" = none shares one.
+  std::string file;
+  std::uint64_t stride = 0;
   base::Timestamp started{};
   Fields metadata, headers, tags;
   std::string storage_class = "STANDARD";
