@@ -1,8 +1,6 @@
 // `meridian s3`: cp, ls, mb, rm.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <fcntl.h>
-
 #include <ostream>
 
 #include "base/file.h"
@@ -11,11 +9,16 @@
 #include "cli/format.h"
 #include "cli/s3_copy.h"
 #include "cli/upload.h"
+#include "s3/in_parallel.h"
+#include "s3/local_copy.h"
+#include "s3/staging.h"
 
 namespace meridian::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t requests_at_once = 8;
 
 struct S3Options {
   std::string from, to, target;
@@ -68,20 +71,30 @@ class Copier {
       const auto name = source.key.substr(source.key.rfind('/') + 1);
       fs::path target(options_.to);
       if (fs::is_directory(target) || options_.to.ends_with('/')) target /= name;
-      fetch(source.bucket, source.key, target);
+      const auto info = context_.session().objects().find(source.bucket, source.key);
+      if (!info) throw base::Error(base::Code::not_found, "no object " + options_.from);
+      if (target.has_parent_path()) base::make_directories(target.parent_path());
+      s3::copy_object(context_.session().objects(), source.bucket, *info, target);
       told("downloaded " + options_.from + " to " + target.string());
       return 0;
     }
-    std::int64_t count = 0;
+    std::vector<s3::ChannelObject> objects;
     s3::for_each_object(context_.session().objects(), source.bucket, source.key,
                         [&](const s3::ObjectInfo& object) {
-                          const auto below = relative_target(object.key, source.key);
-                          if (!below) return;
-                          fetch(source.bucket, object.key, fs::path(options_.to) / *below);
-                          ++count;
+                          auto below = relative_target(object.key, source.key);
+                          if (below) objects.push_back({source.bucket, object, std::move(*below)});
                         });
-    need_any(count);
-    told("downloaded " + count_of(count, "object") + " to " + options_.to);
+    need_any(static_cast<std::int64_t>(objects.size()));
+    s3::stage(context_.session().objects(), objects, options_.to, s3::Decompress::none,
+              [&](const s3::Progress& now) {
+                context_.console.draw({UploadProgress{now.files_done, now.files_total,
+                                                      now.bytes_done, now.bytes_total}
+                                           .text()});
+              },
+              {});
+    context_.console.clear();
+    told("downloaded " + count_of(static_cast<std::int64_t>(objects.size()), "object") + " to " +
+         options_.to);
     return 0;
   }
 
@@ -107,20 +120,6 @@ class Copier {
     need_any(count);
     told("copied " + count_of(count, "object") + " to " + options_.to);
     return 0;
-  }
-
-  // Into a temporary file beside the target, then renamed: a file that is there is whole.
-  void fetch(const std::string& bucket, const std::string& key, const fs::path& target) {
-    auto body = context_.session().objects().open(bucket, key);
-    if (target.has_parent_path()) base::make_directories(target.parent_path());
-    const fs::path scratch = target.string() + ".part";
-    {
-      const auto file = base::open_file(scratch, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC);
-      std::vector<char> buffer(1u << 20);
-      while (const auto size = body->read(buffer.data(), buffer.size()))
-        base::write_all(file.get(), {buffer.data(), size});
-    }
-    fs::rename(scratch, target);
   }
 
   void need_recursive(const std::string& place) const {
@@ -194,7 +193,9 @@ int remove(Context& context, const S3Options& options) {
   std::vector<std::string> keys;
   s3::for_each_object(context.session().objects(), place.bucket, place.key,
                       [&](const s3::ObjectInfo& object) { keys.push_back(object.key); });
-  for (const auto& key : keys) context.session().objects().remove(place.bucket, key);
+  auto& objects = context.session().objects();
+  s3::in_parallel(keys.size(), requests_at_once,
+                  [&](std::size_t i) { objects.remove(place.bucket, keys[i]); });
   context.console.say("removed " + count_of(static_cast<std::int64_t>(keys.size()), "object"));
   if (place.key.empty()) {
     context.session().buckets().remove(place.bucket);

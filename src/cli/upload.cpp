@@ -2,19 +2,19 @@
 #include "cli/upload.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <mutex>
-#include <thread>
 
 #include "base/file.h"
 #include "base/strings.h"
+#include "s3/in_parallel.h"
 #include "s3/staging.h"
 
 namespace meridian::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::size_t files_at_once = 8;
 
 bool is_left_out(const fs::path& name) {
   for (const char* skipped :
@@ -68,30 +68,14 @@ void upload_files(s3::Objects& objects, const std::vector<LocalFile>& files,
                   const std::string& bucket, const std::string& prefix, const OnUpload& progress) {
   UploadProgress state{.files_total = files.size()};
   for (const auto& file : files) state.bytes_total += file.size;
-  std::mutex mutex;  // of state and failure
-  std::exception_ptr failure;
-  std::atomic<std::size_t> next{0};
-  const auto work = [&] {
-    for (std::size_t at; (at = next.fetch_add(1)) < files.size();) {
-      try {
-        objects.put_file(bucket, prefix + files[at].key, files[at].path);
-        const std::lock_guard lock(mutex);
-        ++state.files_done;
-        state.bytes_done += files[at].size;
-        if (progress) progress(state);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = files.size();
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> workers;
-    for (std::size_t count = std::min<std::size_t>(4, files.size()); count > 0; --count)
-      workers.emplace_back(work);
-  }
-  if (failure) std::rethrow_exception(failure);
+  std::mutex mutex;  // of state
+  s3::in_parallel(files.size(), files_at_once, [&](std::size_t i) {
+    objects.put_file(bucket, prefix + files[i].key, files[i].path);
+    const std::lock_guard lock(mutex);
+    ++state.files_done;
+    state.bytes_done += files[i].size;
+    if (progress) progress(state);
+  });
 }
 
 std::uint64_t upload_code(s3::Objects& objects, const fs::path& source, const std::string& bucket,
