@@ -27,16 +27,19 @@ struct Backend {
 
 inline std::vector<Backend> backends() {
   using Sync = SqliteSettings::Sync;
-  const auto sqlite = [](Sync sync) {
-    return [sync](const std::string& directory, std::size_t log_entries) {
-      return open_sqlite(
-          {.path = directory + "/test.db", .sync = sync, .change_log_entries = log_entries});
+  const auto sqlite = [](Sync sync, std::size_t tail) {
+    return [=](const std::string& directory, std::size_t log_entries) {
+      return open_sqlite({.path = directory + "/test.db",
+                          .sync = sync,
+                          .change_log_entries = log_entries,
+                          .tail_changes = tail});
     };
   };
   return {
       {"Memory", false, [](const std::string&, std::size_t n) { return open_in_memory(n); }},
-      {"SqliteProcess", true, sqlite(Sync::process)},
-      {"SqliteSynced", true, sqlite(Sync::synced)},
+      {"SqliteProcess", true, sqlite(Sync::process, SqliteSettings().tail_changes)},
+      {"SqliteShortTail", true, sqlite(Sync::process, 3)},
+      {"SqliteSynced", true, sqlite(Sync::synced, 0)},
   };
 }
 

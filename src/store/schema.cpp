@@ -31,6 +31,7 @@ constexpr std::array kMigrations{
         before_revision INTEGER NOT NULL, before_fields BLOB, before_body TEXT);
       CREATE INDEX changes_by_key ON changes (key, place);
     )sql",
+    "CREATE TABLE tail (revision INTEGER PRIMARY KEY, changes BLOB NOT NULL)",
 };
 
 void refuse(const std::string& path, std::string why) {

@@ -1,7 +1,8 @@
 // The tables of a SQLite store, how they came to be, and how a file is opened. Private.
 //
-//   meta       name → number: `revision` of the last commit, `trimmed` (the change log has every
-//              change after that revision)
+//   meta       name → number: `revision` of the last commit in the tables, `trimmed` (the change
+//              log has every change after that revision)
+//   tail       the commits after that: one row a commit (tail.h)
 //   documents  the present: one row a document; `fields` are the indexed fields, encoded
 //   fields     one row an indexed field of a present document, for walks in order of a value
 //   changes    the past: one row a change, with what it replaced. The place is the revision times

@@ -143,8 +143,8 @@ std::size_t SqliteSnapshot::count(const Scan& scan, std::size_t most) {
   return query.step() ? static_cast<std::size_t>(query.number(0)) : 0;
 }
 
-void SqliteSnapshot::roll_back(Revision revision, const std::string& prefix,
-                               const std::function<void(Document)>& visit) {
+std::set<std::string, std::less<>> SqliteSnapshot::roll_back(
+    Revision revision, const std::string& prefix, const std::function<void(Document)>& visit) {
   Query query(db_,
               "SELECT key, created_revision, before_revision, before_fields, before_body "
               "FROM changes WHERE place >= ? ORDER BY place");
@@ -156,6 +156,7 @@ void SqliteSnapshot::roll_back(Revision revision, const std::string& prefix,
     if (query.number(2) == 0) continue;  // it did not exist then
     visit(document_before(query, std::string(key), query.number(1), 2));
   }
+  return seen;
 }
 
 Document SqliteSnapshot::put_by(const std::string& key, std::int64_t place) {

@@ -1,7 +1,13 @@
-// One instant of a SQLite store: a read transaction. Private.
+// One instant of the tables of a SQLite store: a read transaction. Private.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
+
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "store/hub.h"
 #include "store/listing.h"
@@ -9,15 +15,17 @@
 
 namespace meridian::store {
 
-class SqliteSnapshot final : public Snapshot {
+class SqliteSnapshot {
  public:
   explicit SqliteSnapshot(Connection& db);
-  Revision revision() override { return revision_; }
-  Revision trimmed() override { return trimmed_; }
-  std::vector<Document> scan(const Scan& scan, const Wanted& wanted) override;
-  std::size_t count(const Scan& scan, std::size_t most) override;
-  void roll_back(Revision revision, const std::string& prefix,
-                 const std::function<void(Document)>& visit) override;
+  Revision revision() const { return revision_; }
+  Revision trimmed() const { return trimmed_; }
+  // As Snapshot has them.
+  std::vector<Document> scan(const Scan& scan, const Wanted& wanted);
+  std::size_t count(const Scan& scan, std::size_t most);
+  // Returns the keys that changed, also those that did not exist then.
+  std::set<std::string, std::less<>> roll_back(Revision revision, const std::string& prefix,
+                                               const std::function<void(Document)>& visit);
 
   // Error(failed_precondition) when the change log does not reach `after`.
   Batch changes(const std::string& prefix, Revision after);
@@ -30,6 +38,7 @@ class SqliteSnapshot final : public Snapshot {
   Revision revision_ = 0, trimmed_ = 0;
 };
 
+// In the tables.
 std::optional<Document> find_document(Connection& db, const std::string& key);
 
 }  // namespace meridian::store

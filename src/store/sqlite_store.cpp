@@ -22,6 +22,7 @@
 #include "store/sqlite_snapshot.h"
 #include "store/sqlite_writer.h"
 #include "store/store.h"
+#include "store/tail_snapshot.h"
 
 namespace meridian::store {
 namespace {
@@ -107,10 +108,21 @@ class Seen {
 };
 
 class SqliteStore final : public Store {
+  template <class F>
+  auto with_snapshot(F work) {
+    TailView tail = tail_.view();  // before the tables: see TailSnapshot
+    return readers_.with_one([&](Connection& db) {
+      SqliteSnapshot tables(db);
+      TailSnapshot snapshot(tables, std::move(tail));
+      seen_.raise(snapshot.revision());
+      return work(snapshot);
+    });
+  }
+
  public:
   explicit SqliteStore(const SqliteSettings& settings)
       : lock_(lock_for_this_process(settings.path)),
-        writer_(open_writer(settings), settings.change_log_entries),
+        writer_(open_writer(settings), settings, tail_),
         hub_(writer_.revision()),
         readers_(settings.path),
         group_([this](const std::vector<Pending*>& commits) { apply(commits); }) {}
@@ -121,33 +133,38 @@ class SqliteStore final : public Store {
   }
 
   std::optional<Document> find(const std::string& key) override {
-    auto found = readers_.with_one([&](Connection& db) { return find_document(db, key); });
+    std::optional<Document> found;
+    // Who saw the tail go into the tables before memory knows of it must not be shown less now.
+    if (const auto change = tail_.find(key, seen_.value())) {
+      if (change->after) found = *change->after;
+    } else {
+      found = readers_.with_one([&](Connection& db) { return find_document(db, key); });
+    }
     if (found) seen_.raise(found->revision);
     return found;
   }
 
   Page list(const ListQuery& query) override {
-    return readers_.with_one([&](Connection& db) {
-      SqliteSnapshot snapshot(db);
-      seen_.raise(snapshot.revision());
-      return list_page(snapshot, query);
-    });
+    return with_snapshot([&](TailSnapshot& snapshot) { return list_page(snapshot, query); });
   }
 
   std::unique_ptr<Watch> watch(std::string prefix, Revision after) override {
     return hub_.watch(std::move(prefix), after, revision(),
-                      [this](const std::string& p, Revision from) {
-                        return readers_.with_one([&](Connection& db) {
-                          SqliteSnapshot snapshot(db);
-                          seen_.raise(snapshot.revision());
-                          return snapshot.changes(p, from);
-                        });
-                      });
+                      [this](const std::string& p, Revision from) { return read(p, from); });
   }
 
   Revision revision() override { return std::max(hub_.revision(), seen_.value()); }
 
  private:
+  // A watch that keeps up reads what is in memory.
+  Batch read(const std::string& prefix, Revision from) {
+    if (auto batch = tail_.read(prefix, from)) {
+      seen_.raise(batch->through);
+      return std::move(*batch);
+    }
+    return with_snapshot([&](TailSnapshot& snapshot) { return snapshot.changes(prefix, from); });
+  }
+
   // One caller at a time: GroupCommit sees to that.
   void apply(const std::vector<Pending*>& commits) {
     const auto start = std::chrono::steady_clock::now();
@@ -161,6 +178,7 @@ class SqliteStore final : public Store {
   }
 
   base::UniqueFd lock_;
+  Tail tail_;
   SqliteWriter writer_;
   WatchHub hub_;
   Seen seen_;

@@ -45,13 +45,57 @@ class SqliteStoreTest : public testing::Test {
 
 TEST_F(SqliteStoreTest, ANewerSchemaIsRefusedAndLeftAlone) {
   (void)open_sqlite(settings)->commit({put("a", "1")});
+  const auto version = Connection(path, Connection::Mode::existing).text("PRAGMA user_version");
   execute("PRAGMA user_version = 999");
   const base::Error error = error_of_open();
   EXPECT_EQ(error.code(), Code::failed_precondition);
   EXPECT_THAT(error.what(), HasSubstr(path));
   EXPECT_THAT(error.what(), HasSubstr("newer Meridian"));
-  execute("PRAGMA user_version = 1");
+  execute("PRAGMA user_version = " + version);
   EXPECT_TRUE(open_sqlite(settings)->find("a"));
+}
+
+TEST_F(SqliteStoreTest, AStoreOfTheFirstReleaseIsMigrated) {
+  (void)open_sqlite(settings)->commit({put("a", "1")});
+  execute("DROP TABLE tail; PRAGMA user_version = 1");
+  const auto store = open_sqlite(settings);
+  EXPECT_TRUE(store->find("a"));
+  EXPECT_EQ(*store->commit({put("a", "2")}), 2);
+}
+
+TEST_F(SqliteStoreTest, TheTailIsShortAndAnOrderlyEndLeavesNone) {
+  settings.tail_changes = 10;
+  {
+    const auto store = open_sqlite(settings);
+    for (int i = 0; i < 105; ++i) (void)store->commit({put("k" + std::to_string(i % 7), "x")});
+    Connection db(path, Connection::Mode::read_only);
+    EXPECT_LE(db.number("SELECT count(*) FROM tail"), 10);
+    EXPECT_GT(db.number("SELECT count(*) FROM tail"), 0);
+    EXPECT_EQ(store->revision(), 105);
+  }
+  Connection db(path, Connection::Mode::read_only);
+  EXPECT_EQ(db.number("SELECT count(*) FROM tail"), 0);
+  EXPECT_EQ(db.number("SELECT value FROM meta WHERE name = 'revision'"), 105);
+}
+
+// A copy of the files while the store is open is what a kill leaves.
+TEST_F(SqliteStoreTest, WhatIsInTheTailSurvivesAKill) {
+  base::TempDir copy;
+  const std::string copied = (copy.path() / "s.db").string();
+  {
+    const auto store = open_sqlite(settings);
+    (void)store->commit({put("a", "1", {{"f", "x"}}), put("b", "1")});
+    (void)store->commit({put("a", "2", {{"f", "y"}}), remove("b")});
+    (void)store->commit({remove("never"), put("c", "1")});
+    for (const char* end : {"", "-wal"}) std::filesystem::copy_file(path + end, copied + end);
+  }
+  const auto store = open_sqlite({.path = copied});
+  EXPECT_EQ(store->revision(), 3);
+  EXPECT_EQ(store->find("a")->body, "2");
+  EXPECT_EQ(store->find("a")->created_revision, 1);
+  EXPECT_FALSE(store->find("b"));
+  EXPECT_EQ(keys_of(list_all(*store, {.equals = {{"f", "y"}}})), std::vector<std::string>{"a"});
+  EXPECT_EQ(store->watch("", 0)->wait_next({}, std::chrono::seconds(10)).size(), 5u);
 }
 
 TEST_F(SqliteStoreTest, AnotherProgramsFileIsRefusedAndLeftAlone) {

@@ -8,132 +8,151 @@
 #include "store/sqlite_snapshot.h"
 
 namespace meridian::store {
+namespace {
 
-SqliteWriter::SqliteWriter(std::unique_ptr<Connection> db, std::size_t change_log_entries)
-    : db_(std::move(db)), most_log_entries_(std::max<std::size_t>(1, change_log_entries)) {
-  state_.revision = db_->number("SELECT value FROM meta WHERE name = 'revision'");
-  state_.log_entries = static_cast<std::size_t>(db_->number("SELECT count(*) FROM changes"));
+constexpr std::size_t kMostTailBytes = 1u << 20;
+
+}  // namespace
+
+SqliteWriter::SqliteWriter(std::unique_ptr<Connection> db, const SqliteSettings& settings,
+                           Tail& tail)
+    : db_(std::move(db)),
+      tail_(tail),
+      tables_(*db_, settings.change_log_entries),
+      // A short change log must not be much longer for what the tail has of it.
+      most_changes_(std::min(settings.tail_changes, settings.change_log_entries / 10)) {
+  revision_ = db_->number("SELECT value FROM meta WHERE name = 'revision'");
+  tail_.start(revision_);
+  load_tail();
+}
+
+SqliteWriter::~SqliteWriter() {
+  if (tail_.size() == 0) return;
+  try {
+    Transaction transaction(*db_, Transaction::Kind::write);
+    write_tables({}, revision_);
+    transaction.commit();
+  } catch (const base::Error&) {  // it stays where it is, as durable as before
+  }
+}
+
+void SqliteWriter::load_tail() {
+  Query rows(*db_, "SELECT revision, changes FROM tail ORDER BY revision");
+  while (rows.step()) {
+    const Revision revision = rows.number(0);
+    Group group{.revision = revision};
+    for (StoredChange& stored : decode_changes(rows.text(1), revision)) {
+      const Found before = present(group, stored.document.key);
+      Found after;
+      if (stored.kind == Change::Kind::put)
+        after = std::make_shared<const Document>(std::move(stored.document));
+      else if (!before)
+        continue;
+      group.changes.push_back(
+          std::make_shared<const TailChange>(TailChange{revision, before, std::move(after)}));
+    }
+    tail_.add(group.changes);
+    revision_ = revision;
+  }
 }
 
 void SqliteWriter::apply(const std::vector<Pending*>& commits) {
-  State after = state_;
+  Group group{.revision = revision_};
   Transaction transaction(*db_, Transaction::Kind::write);
   for (Pending* commit : commits) {
-    if (auto failed = conflict(commit->writes)) {
+    if (auto failed = conflict(group, commit->writes)) {
       commit->result = std::move(*failed);
       continue;
     }
-    std::int64_t place = first_place(after.revision + 1);
-    for (const Write& write : commit->writes) {
-      if (!change(write, place)) continue;
-      ++place;
-      commit->changed.push_back(write.key);
-    }
-    if (!commit->changed.empty()) ++after.revision;
-    after.log_entries += commit->changed.size();
-    commit->result = after.revision;
+    change(group, *commit);
+    commit->result = group.revision;
   }
-  if (after.revision != state_.revision) {
-    Query(*db_, "UPDATE meta SET value = ? WHERE name = 'revision'").bind(after.revision).run();
-    trim(after, after.log_entries - state_.log_entries);
+  if (group.changes.empty()) return;
+  const bool fills = fills_tail(group);
+  if (fills) {
+    write_tables(group.changes, group.revision);
+    transaction.commit();
+    tables_.committed();
+    tail_.start(group.revision);
+  } else {
+    write_rows(group.changes);
+    transaction.commit();
+    tail_.add(group.changes);
   }
-  transaction.commit();
-  state_ = after;
+  revision_ = group.revision;
 }
 
-Revision SqliteWriter::revision_of(const std::string& key) {
-  Query query(*db_, "SELECT revision FROM documents WHERE key = ?");
-  query.bind(key);
-  return query.step() ? query.number(0) : 0;
+const SqliteWriter::Found& SqliteWriter::present(Group& group, const std::string& key) {
+  const auto [known, is_new] = group.known.try_emplace(key);
+  if (!is_new) return known->second;
+  if (const auto change = tail_.find(key)) {
+    known->second = change->after;
+  } else if (auto document = find_document(*db_, key)) {
+    known->second = std::make_shared<const Document>(std::move(*document));
+  }
+  return known->second;
 }
 
-std::optional<Conflict> SqliteWriter::conflict(const std::vector<Write>& writes) {
+std::optional<Conflict> SqliteWriter::conflict(Group& group, const std::vector<Write>& writes) {
   for (const Write& write : writes) {
     if (!write.expect) continue;
-    const Revision actual = revision_of(write.key);
+    const Found& found = present(group, write.key);
+    const Revision actual = found ? found->revision : 0;
     if (actual != *write.expect) return Conflict{write.key, *write.expect, actual};
   }
   return std::nullopt;
 }
 
-// Whether something changed.
-bool SqliteWriter::change(const Write& write, std::int64_t place) {
-  if (write.kind == Write::Kind::check) return false;
-  const std::optional<Document> before = find_document(*db_, write.key);
-  if (write.kind == Write::Kind::remove && !before) return false;
-  log_change(write, place, before);
-  change_fields(write.key, before ? before->index : IndexFields{},
-                write.kind == Write::Kind::put ? write.index : IndexFields{});
-  if (write.kind == Write::Kind::remove) {
-    Query(*db_, "DELETE FROM documents WHERE key = ?").bind(write.key).run();
-    return true;
+void SqliteWriter::change(Group& group, Pending& commit) {
+  const Revision next = group.revision + 1;
+  for (Write& write : commit.writes) {
+    if (write.kind == Write::Kind::check) continue;
+    const Found before = present(group, write.key);
+    Found after;
+    if (write.kind == Write::Kind::put) {
+      after = std::make_shared<const Document>(
+          Document{.key = write.key,
+                   .revision = next,
+                   .created_revision = before ? before->created_revision : next,
+                   .body = std::move(write.body),
+                   .index = std::move(write.index)});
+    } else if (!before) {
+      continue;
+    }
+    group.known[write.key] = after;
+    commit.changed.push_back(write.key);
+    group.changes.push_back(
+        std::make_shared<const TailChange>(TailChange{next, before, std::move(after)}));
   }
-  const std::string fields = encode_fields(write.index);
-  Query(*db_,
-        "INSERT INTO documents (key, revision, created_revision, fields, body) "
-        "VALUES (?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET "
-        "revision = excluded.revision, fields = excluded.fields, body = excluded.body")
-      .bind(write.key)
-      .bind(revision_at(place))
-      .bind(revision_at(place))
-      .bind(fields)
-      .bind(write.body)
-      .run();
-  return true;
+  if (!commit.changed.empty()) group.revision = next;
 }
 
-void SqliteWriter::log_change(const Write& write, std::int64_t place,
-                              const std::optional<Document>& before) {
-  const auto kind = write.kind == Write::Kind::put ? Change::Kind::put : Change::Kind::remove;
-  const std::string fields = before ? encode_fields(before->index) : "";
-  Query query(*db_,
-              "INSERT INTO changes (place, key, kind, created_revision, before_revision, "
-              "before_fields, before_body) VALUES (?, ?, ?, ?, ?, ?, ?)");
-  query.bind(place).bind(write.key).bind(static_cast<std::int64_t>(kind));
-  query.bind(before ? before->created_revision : revision_at(place));
-  query.bind(before ? before->revision : 0);
-  if (before) query.bind(fields).bind(before->body);
-  query.run();
+bool SqliteWriter::fills_tail(const Group& group) const {
+  if (tail_.size() + group.changes.size() > most_changes_) return true;
+  std::size_t bytes = tail_.bytes();
+  for (const auto& change : group.changes) bytes += change->after ? change->after->body.size() : 0;
+  return bytes > kMostTailBytes;
 }
 
-void SqliteWriter::change_fields(const std::string& key, const IndexFields& before,
-                                 const IndexFields& after) {
-  const auto has = [](const IndexFields& fields, const auto& field) {
-    const auto it = fields.find(field.first);
-    return it != fields.end() && it->second == field.second;
-  };
-  for (const auto& field : before) {
-    if (has(after, field)) continue;
-    Query(*db_, "DELETE FROM fields WHERE field = ? AND value = ? AND key = ?")
-        .bind(field.first)
-        .bind(field.second)
-        .bind(key)
+void SqliteWriter::write_rows(const TailChanges& changes) {
+  for (auto first = changes.begin(); first != changes.end();) {
+    const Revision revision = (*first)->revision;
+    const auto last = std::find_if(
+        first, changes.end(), [&](const auto& change) { return change->revision != revision; });
+    const std::string row = encode_changes({first, last});
+    Query(*db_, "INSERT INTO tail (revision, changes) VALUES (?, ?)")
+        .bind(revision)
+        .bind(row)
         .run();
-  }
-  for (const auto& field : after) {
-    if (has(before, field)) continue;
-    Query(*db_, "INSERT INTO fields (field, value, key) VALUES (?, ?, ?)")
-        .bind(field.first)
-        .bind(field.second)
-        .bind(key)
-        .run();
+    first = last;
   }
 }
 
-// A little at each commit, so that none waits long for it; at least as much as was added.
-void SqliteWriter::trim(State& state, std::size_t added) {
-  constexpr std::size_t at_once = 1000;
-  if (state.log_entries <= most_log_entries_) return;
-  const std::size_t excess = state.log_entries - most_log_entries_;
-  if (excess < most_log_entries_ / 100) return;  // not a delete for every commit
-  const std::size_t cut = std::min(excess, std::max(at_once, 2 * added));
-  Query last(*db_, "SELECT place FROM changes ORDER BY place LIMIT 1 OFFSET ?");
-  last.bind(static_cast<std::int64_t>(cut - 1));
-  if (!last.step()) return;
-  const std::int64_t place = last.number(0);
-  Query(*db_, "DELETE FROM changes WHERE place <= ?").bind(place).run();
-  Query(*db_, "UPDATE meta SET value = ? WHERE name = 'trimmed'").bind(revision_at(place)).run();
-  state.log_entries -= cut;
+void SqliteWriter::write_tables(const TailChanges& added, Revision revision) {
+  TailChanges all = tail_.view().changes;
+  if (!all.empty()) Query(*db_, "DELETE FROM tail").run();
+  all.insert(all.end(), added.begin(), added.end());
+  tables_.write(all, revision);
 }
 
 }  // namespace meridian::store

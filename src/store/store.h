@@ -141,6 +141,7 @@ struct SqliteSettings {
   enum class Sync { synced, process } sync = Sync::synced;
   std::size_t change_log_entries = 200'000;  // changes that watches and listings can go back
   std::uint64_t most_bytes = 0;              // of the file; commits past it fail. 0 = no limit
+  std::size_t tail_changes = 128;            // that wait for their tables (tail.h)
 };
 
 // Opens or creates; Error names the path (read-only directory, full disk, newer schema, damage, in
