@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "base/json.h"
-#include "region/capacity/plan.h"
 
 namespace meridian::region::capacity {
 namespace {
@@ -14,77 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-constexpr base::Timestamp kNow{1'000'000};
-
-std::vector<std::string> granted(const std::vector<Verdict>& verdicts) {
-  std::vector<std::string> owners;
-  for (const auto& verdict : verdicts)
-    if (verdict.granted) owners.push_back(verdict.owner);
-  return owners;
-}
-
-TEST(PlanGrants, TwoGangsOfAllSlotsRunOneAfterTheOther) {
-  auto verdicts =
-      plan_grants({{"p", 100}}, {}, {{"a", {{"p", 100}}, 0, 1}, {"b", {{"p", 100}}, 0, 2}}, kNow);
-  EXPECT_THAT(granted(verdicts), ElementsAre("a"));
-  EXPECT_THAT(verdicts[1].behind, IsEmpty());
-}
-
-TEST(PlanGrants, PriorityGoesBeforeArrival) {
-  auto verdicts =
-      plan_grants({{"p", 2}}, {}, {{"a", {{"p", 2}}, 0, 1}, {"b", {{"p", 2}}, 5, 2}}, kNow);
-  EXPECT_THAT(granted(verdicts), ElementsAre("b"));
-}
-
-TEST(PlanGrants, NothingOvertakesAGangWhoseTimeIsUnknown) {
-  std::vector<Held> held{{"x", {{"p", 6}}, std::nullopt}};
-  auto verdicts = plan_grants(
-      {{"p", 8}}, held,
-      {{"big", {{"p", 4}}, 0, 1}, {"small", {{"p", 1}}, 0, 2, base::Duration(10)}}, kNow);
-  EXPECT_THAT(granted(verdicts), IsEmpty());
-  EXPECT_THAT(verdicts[1].behind, ElementsAre("big"));
-}
-
-TEST(PlanGrants, AShortGangIsBackfilledWhenItEndsBeforeTheHeadCanStart) {
-  std::vector<Held> held{{"x", {{"p", 6}}, kNow + base::Duration(1000)}};
-  std::vector<Waiting> waiting{{"big", {{"p", 4}}, 0, 1, base::Duration(5000)},
-                               {"short", {{"p", 2}}, 0, 2, base::Duration(1000)},
-                               {"long", {{"p", 2}}, 0, 3, base::Duration(10'000)}};
-  auto verdicts = plan_grants({{"p", 8}}, held, waiting, kNow);
-  EXPECT_THAT(granted(verdicts), ElementsAre("short"));
-  EXPECT_EQ(verdicts[0].expected, kNow + base::Duration(1000));
-}
-
-TEST(PlanGrants, AGangOnAnotherPoolIsNotHeldUp) {
-  std::vector<Held> held{{"x", {{"p", 8}}, std::nullopt}};
-  auto verdicts = plan_grants({{"p", 8}, {"q", 2}}, held,
-                              {{"big", {{"p", 4}}, 0, 1}, {"other", {{"q", 2}}, 0, 2}}, kNow);
-  EXPECT_THAT(granted(verdicts), ElementsAre("other"));
-}
-
-TEST(PlanGrants, AThousandWaitingGangsAreNamedByTheFirstFew) {
-  std::vector<Waiting> waiting;
-  for (int i = 0; i < 1000; ++i)
-    waiting.push_back({std::to_string(i), {{"p", 8}}, 0, i, base::Duration(1000)});
-  auto verdicts = plan_grants({{"p", 8}}, {}, waiting, kNow);
-  EXPECT_THAT(granted(verdicts), ElementsAre("0"));
-  EXPECT_EQ(verdicts[999].expected, kNow + base::Duration(999'000));
-  EXPECT_EQ(verdicts[999].ahead, 998u);
-  EXPECT_EQ(verdicts[999].behind.size(), 5u);
-}
-
-TEST(PlanGrants, AGangOverTwoPoolsWaitsForBoth) {
-  std::vector<Held> held{{"x", {{"p", 1}}, kNow + base::Duration(100)},
-                         {"y", {{"q", 1}}, kNow + base::Duration(300)}};
-  auto verdicts = plan_grants({{"p", 1}, {"q", 1}}, held,
-                              {{"both", {{"p", 1}, {"q", 1}}, 0, 1, base::Duration(50)}}, kNow);
-  EXPECT_EQ(verdicts[0].expected, kNow + base::Duration(300));
-}
-
-TEST(PlanGrants, AnOverdueHolderStillHolds) {
-  std::vector<Held> held{{"x", {{"p", 8}}, kNow - base::Duration(1)}};
-  EXPECT_THAT(granted(plan_grants({{"p", 8}}, held, {{"a", {{"p", 1}}, 0, 1}}, kNow)), IsEmpty());
-}
 
 class CapacityTest : public testing::Test {
  protected:
@@ -108,6 +36,14 @@ TEST_F(CapacityTest, AWaitingGangHoldsNothingAndSaysWhoHolds) {
   EXPECT_EQ(lease.reason, "requested 4, free 2 of 8; held by training/a (6)");
   EXPECT_THAT(lease.slots, IsEmpty());
   EXPECT_THAT(capacity_.waiting_owners(), ElementsAre("training/b"));
+}
+
+TEST_F(CapacityTest, AGangInALongQueueIsToldTheFirstOfThoseAheadAndHowManyMore) {
+  ask("training/holder", 8);
+  for (int i = 0; i < 100; ++i) ask("training/" + std::to_string(i), 1);
+  EXPECT_EQ(ask("training/last", 2).reason,
+            "requested 2, free 0 of 8; held by training/holder (8); behind training/0, training/1, "
+            "training/2, training/3, training/4, 95 more");
 }
 
 TEST_F(CapacityTest, AReleaseLetsTheNextIn) {
