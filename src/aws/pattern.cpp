@@ -4,11 +4,12 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
+#include <shared_mutex>
 
 #include "aws/model.h"
 #include "base/error.h"
 #include "base/strings.h"
-#include "base/sync.h"
 
 namespace meridian::aws {
 namespace {
@@ -78,25 +79,33 @@ Code compile(const std::string& java) {
 
 // Compiled once per pattern; the models have a few hundred.
 const pcre2_code* compiled(const std::string& pattern) {
-  static const base::Sync<std::map<std::string, Code>> cache;
-  auto codes = cache.lock();
-  auto& slot = (*codes)[pattern];
-  if (!slot) slot = compile(pattern);
-  return slot.get();
+  static std::shared_mutex guard;
+  static std::map<std::string, Code> cache;
+  {
+    const std::shared_lock lock(guard);
+    if (const auto found = cache.find(pattern); found != cache.end()) return found->second.get();
+  }
+  Code code = compile(pattern);
+  const std::unique_lock lock(guard);
+  return cache.try_emplace(pattern, std::move(code)).first->second.get();
 }
+
+// What a match needs beside the pattern. No pattern's groups are looked at.
+struct Scratch {
+  std::unique_ptr<pcre2_match_data, FreeMatch> data{pcre2_match_data_create(1, nullptr)};
+  std::unique_ptr<pcre2_match_context, FreeContext> context{pcre2_match_context_create(nullptr)};
+  Scratch() {
+    pcre2_set_match_limit(context.get(), 1'000'000);
+    pcre2_set_heap_limit(context.get(), 20'000);  // KiB
+  }
+};
 
 }  // namespace
 
 bool matches_pattern(const std::string& pattern, std::string_view text) {
-  const pcre2_code* code = compiled(pattern);
-  const std::unique_ptr<pcre2_match_data, FreeMatch> data(
-      pcre2_match_data_create_from_pattern(code, nullptr));
-  const std::unique_ptr<pcre2_match_context, FreeContext> context(
-      pcre2_match_context_create(nullptr));
-  pcre2_set_match_limit(context.get(), 1'000'000);
-  pcre2_set_heap_limit(context.get(), 20'000);  // KiB
-  return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0, 0, data.get(),
-                     context.get()) >= 0;
+  static thread_local const Scratch scratch;
+  return pcre2_match(compiled(pattern), reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), 0,
+                     0, scratch.data.get(), scratch.context.get()) >= 0;
 }
 
 }  // namespace meridian::aws

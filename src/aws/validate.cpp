@@ -33,6 +33,26 @@ std::string joined(const std::string& path, std::string_view part) {
   return path.empty() ? std::string(part) : path + "." + std::string(part);
 }
 
+// Where a value stands. Spelled out only when there is something to say about it.
+struct Where {
+  const Where* outer = nullptr;  // nullptr: the input itself
+  std::string_view name;         // of the member, or key of the map
+  enum class Kind { member, element, value } kind = Kind::member;
+  std::size_t number = 0;  // of the element, from 1
+
+  std::string path() const {  // as AWS's messages have it: "inputDataConfig.1.member.channelName"
+    if (!outer) return "";
+    if (kind == Kind::member) return joined(outer->path(), lower_camel(name));
+    return kind == Kind::element ? fmt::format("{}.{}.member", outer->path(), number)
+                                 : fmt::format("{}.{}.member", outer->path(), name);
+  }
+  std::string field() const {  // as the API spells it: "InputDataConfig[0].ChannelName"
+    if (!outer) return "";
+    if (kind == Kind::element) return fmt::format("{}[{}]", outer->field(), number - 1);
+    return joined(outer->field(), name);
+  }
+};
+
 bool is_scalar(const Shape& shape) {
   return shape.type != Type::structure && shape.type != Type::list && shape.type != Type::map;
 }
@@ -65,29 +85,30 @@ std::string_view type_name(Type type) {
   return "Value";
 }
 
-[[noreturn]] void refuse_type(const Shape& shape, const Json& value, const std::string& path) {
+[[noreturn]] void refuse_type(const Shape& shape, const Json& value, const Where& where) {
+  const std::string path = where.path();
   throw ApiError("SerializationException",
                  fmt::format("{} can not be converted to {} at '{}'", token_name(value),
                              type_name(shape.type), path.empty() ? "(the request body)" : path));
 }
 
-void take_integer(const Shape& shape, Json& value, const std::string& path) {
-  if (value.is_uint64()) refuse_type(shape, value, path);
+void take_integer(const Shape& shape, Json& value, const Where& where) {
+  if (value.is_uint64()) refuse_type(shape, value, where);
   if (value.is_double()) {  // 10.0 is ten
     const double number = value.get_double();
-    if (std::floor(number) != number || std::abs(number) > 9e15) refuse_type(shape, value, path);
+    if (std::floor(number) != number || std::abs(number) > 9e15) refuse_type(shape, value, where);
     value = static_cast<std::int64_t>(number);
   }
-  if (!value.is_int64()) refuse_type(shape, value, path);
+  if (!value.is_int64()) refuse_type(shape, value, where);
   const auto number = value.get_int64();
   if (shape.type == Type::integer && (number > 2'147'483'647 || number < -2'147'483'648LL)) {
-    refuse_type(shape, value, path);
+    refuse_type(shape, value, where);
   }
 }
 
-void take_timestamp(const Shape& shape, Json& value, const std::string& path) {
+void take_timestamp(const Shape& shape, Json& value, const Where& where) {
   if (value.is_number()) return;
-  if (!value.is_string()) refuse_type(shape, value, path);
+  if (!value.is_string()) refuse_type(shape, value, where);
   const auto text = base::view(value.get_string());
   if (const auto number = base::to_double(text)) {
     value = *number;
@@ -96,57 +117,56 @@ void take_timestamp(const Shape& shape, Json& value, const std::string& path) {
   } else if (const auto http = base::parse_http_date(text)) {
     value = http->seconds();
   } else {
-    refuse_type(shape, value, path);
+    refuse_type(shape, value, where);
   }
 }
 
-void take_floating(const Shape& shape, Json& value, const std::string& path) {
+void take_floating(const Shape& shape, Json& value, const Where& where) {
   if (value.is_number()) return;
-  if (!value.is_string()) refuse_type(shape, value, path);
+  if (!value.is_string()) refuse_type(shape, value, where);
   const auto text = base::view(value.get_string());  // JSON has no literals for these
-  if (text != "NaN" && text != "Infinity" && text != "-Infinity") refuse_type(shape, value, path);
+  if (text != "NaN" && text != "Infinity" && text != "-Infinity") refuse_type(shape, value, where);
   throw ApiError("ValidationException",
-                 fmt::format("Value '{}' at '{}' is not a number", text, path));
+                 fmt::format("Value '{}' at '{}' is not a number", text, where.path()));
 }
 
 // Brings a scalar to the form that handlers see.
-void take_scalar(const Shape& shape, Json& value, const std::string& path) {
+void take_scalar(const Shape& shape, Json& value, const Where& where) {
   switch (shape.type) {
     case Type::string:
-      if (!value.is_string()) refuse_type(shape, value, path);
+      if (!value.is_string()) refuse_type(shape, value, where);
       break;
     case Type::blob:
       if (!value.is_string() || !base::unbase64(base::view(value.get_string()))) {
-        refuse_type(shape, value, path);
+        refuse_type(shape, value, where);
       }
       break;
     case Type::boolean:
-      if (!value.is_bool()) refuse_type(shape, value, path);
+      if (!value.is_bool()) refuse_type(shape, value, where);
       break;
-    case Type::timestamp: take_timestamp(shape, value, path); break;
-    case Type::floating: take_floating(shape, value, path); break;
-    default: take_integer(shape, value, path);
+    case Type::timestamp: take_timestamp(shape, value, where); break;
+    case Type::floating: take_floating(shape, value, where); break;
+    default: take_integer(shape, value, where);
   }
 }
 
 class Inspector {
  public:
-  void structure(const Shape& shape, JsonObject& object, const std::string& path,
-                 const std::string& field) {
+  void structure(const Shape& shape, JsonObject& object, const Where& where) {
     for (const auto& member : shape.members) {
-      const std::string member_path = joined(path, lower_camel(member.name));
       Json* value = object.if_contains(member.name);
       if (value && value->is_null()) {
         object.erase(member.name);
         value = nullptr;
       }
+      const Where inner{&where, member.name};
       if (value) {
-        take(*member.shape, *value, member_path, joined(field, member.name));
+        take(*member.shape, *value, inner);
       } else if (is_required(shape, member.name)) {
-        violate_null(member_path);
+        violate_null(inner);
       }
     }
-    collect_unknown(shape, object, field);
+    collect_unknown(shape, object, where);
   }
 
   Inspection finish() {
@@ -166,91 +186,88 @@ class Inspector {
   void violate(std::string text) {
     if (violations_.size() < max_violations) violations_.push_back(std::move(text));
   }
-  void violate_null(const std::string& path) {
+  void violate_null(const Where& where) {
     violate(fmt::format("Value null at '{}' failed to satisfy constraint: Member must not be null",
-                        path));
+                        where.path()));
   }
-  void violate_value(const Json& value, const std::string& path, const std::string& constraint) {
-    violate(fmt::format("Value '{}' at '{}' failed to satisfy constraint: {}", shown(value), path,
-                        constraint));
+  void violate_value(const Json& value, const Where& where, const std::string& constraint) {
+    violate(fmt::format("Value '{}' at '{}' failed to satisfy constraint: {}", shown(value),
+                        where.path(), constraint));
   }
 
-  void take(const Shape& shape, Json& value, const std::string& path, const std::string& field) {
+  void take(const Shape& shape, Json& value, const Where& where) {
     switch (shape.type) {
       case Type::structure:
-        if (!value.is_object()) refuse_type(shape, value, path);
-        structure(shape, value.get_object(), path, field);
+        if (!value.is_object()) refuse_type(shape, value, where);
+        structure(shape, value.get_object(), where);
         return;
       case Type::list:
-        if (!value.is_array()) refuse_type(shape, value, path);
+        if (!value.is_array()) refuse_type(shape, value, where);
         break;
       case Type::map:
-        if (!value.is_object()) refuse_type(shape, value, path);
+        if (!value.is_object()) refuse_type(shape, value, where);
         break;
-      default: take_scalar(shape, value, path);
+      default: take_scalar(shape, value, where);
     }
-    for (const auto& broken : broken_constraints(shape, value)) violate_value(value, path, broken);
-    if (shape.type == Type::list) take_list(shape, value, path, field);
-    if (shape.type == Type::map) take_map(shape, value, path, field);
+    for (const auto& broken : broken_constraints(shape, value)) violate_value(value, where, broken);
+    if (shape.type == Type::list) take_list(shape, value, where);
+    if (shape.type == Type::map) take_map(shape, value, where);
   }
 
-  void take_list(const Shape& shape, Json& list, const std::string& path,
-                 const std::string& field) {
+  void take_list(const Shape& shape, Json& list, const Where& where) {
     const Shape& element = *shape.element.shape;
     std::size_t number = 0;
     bool broken = false;
     for (Json& item : list.get_array()) {
-      ++number;
-      const std::string item_path = fmt::format("{}.{}.member", path, number);
+      const Where inner{&where, "", Where::Kind::element, ++number};
       if (item.is_null()) {
-        violate_null(item_path);
+        violate_null(inner);
       } else if (is_scalar(element)) {
-        take_scalar(element, item, item_path);
+        take_scalar(element, item, inner);
         broken = broken || !broken_constraints(element, item).empty();
       } else {
-        take(element, item, item_path, fmt::format("{}[{}]", field, number - 1));
+        take(element, item, inner);
       }
     }
     if (!broken) return;
-    violate_value(list, path,
+    violate_value(list, where,
                   fmt::format("Member must satisfy constraint: [{}]",
                               base::join(all_constraints(element), ", ")));
   }
 
-  void take_map(const Shape& shape, Json& map, const std::string& path, const std::string& field) {
+  void take_map(const Shape& shape, Json& map, const Where& where) {
     const Shape& element = *shape.element.shape;
     bool broken_key = false, broken_value = false;
     for (auto& [key, item] : map.get_object()) {
-      const std::string name(key);
       broken_key = broken_key || !broken_constraints(*shape.key.shape, Json(key)).empty();
-      const std::string item_path = fmt::format("{}.{}.member", path, name);
+      const Where inner{&where, {key.data(), key.size()}, Where::Kind::value};
       if (item.is_null()) {
-        violate_null(item_path);
+        violate_null(inner);
       } else if (is_scalar(element)) {
-        take_scalar(element, item, item_path);
+        take_scalar(element, item, inner);
         broken_value = broken_value || !broken_constraints(element, item).empty();
       } else {
-        take(element, item, item_path, joined(field, name));
+        take(element, item, inner);
       }
     }
     if (broken_key) {
-      violate_value(map, path,
+      violate_value(map, where,
                     fmt::format("Map keys must satisfy constraint: [{}]",
                                 base::join(all_constraints(*shape.key.shape), ", ")));
     }
     if (broken_value) {
-      violate_value(map, path,
+      violate_value(map, where,
                     fmt::format("Map value must satisfy constraint: [{}]",
                                 base::join(all_constraints(element), ", ")));
     }
   }
 
-  void collect_unknown(const Shape& shape, const JsonObject& object, const std::string& field) {
+  void collect_unknown(const Shape& shape, const JsonObject& object, const Where& where) {
     if (object.size() <= shape.members.size() && unknown_.size() >= max_violations) return;
     for (const auto& [key, value] : object) {
       const std::string_view name(key.data(), key.size());
       if (!shape.find_member(name) && unknown_.size() < max_violations) {
-        unknown_.push_back(joined(field, name));
+        unknown_.push_back(Where{&where, name}.field());
       }
     }
   }
@@ -264,7 +281,7 @@ class Inspector {
 Inspection inspect(const Operation& operation, base::JsonObject& input) {
   Inspector inspector;
   static const Shape nothing;
-  inspector.structure(operation.input ? *operation.input : nothing, input, "", "");
+  inspector.structure(operation.input ? *operation.input : nothing, input, Where{});
   return inspector.finish();
 }
 
