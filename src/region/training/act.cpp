@@ -106,6 +106,7 @@ void Controller::end_gang(JobRecord& record, const JobSpec& spec, const Observed
   base::Timestamp now = core_.parts.clock.now();
   record.cause = decision.cause;
   record.modified = now;
+  if (is_killed_at_once(decision.cause)) record.failed = now;
   record.timings.ending_ms = 0;
   if (!decision.instance && (decision.cause == Cause::client || decision.cause == Cause::lost))
     record.failed_exit = exit_json({.kind = run::ExitStatus::Kind::not_started,
@@ -154,6 +155,11 @@ void Controller::begin_upload(JobRecord& record, const JobSpec& spec, const Obse
                               Cause cause, Memory& memory) {
   for (const auto& instance : observed.instances)
     for (const std::string& note : instance.notes) add_warning(record, "sandbox: " + note);
+  record.exits.clear();
+  auto hosts = spec.hosts();
+  for (std::size_t i = 0; i < observed.instances.size(); ++i)
+    if (const auto& exit = observed.instances[i].exit)
+      record.exits.push_back(exit_facts(hosts.at(i).host, *exit));
   end_feeding(record);
   measure(record, spec, memory);  // the last word on short jobs
   base::Timestamp now = core_.parts.clock.now();
@@ -174,6 +180,7 @@ void Controller::restart(JobRecord& record, const JobSpec& spec, Cause cause) {
   record.reclaim_requested = false;
   record.failed_host.clear();
   record.failed_exit.clear();
+  record.failed.reset();
   record.timings.attempt_ms = record.timings.ending_ms = 0;
   record.modified = now;
   if (cause == Cause::reclaim) {
@@ -205,6 +212,7 @@ std::string Controller::failure_reason(const JobRecord& record, const JobSpec& s
   run::ExitStatus exit = parse_exit(record.failed_exit);
   const std::string& told = record.failed_exit.empty() ? memory.work_error : exit.message;
   if (cause == Cause::client) return client_error(told);
+  if (cause == Cause::capacity) return capacity_error(told);
   if (cause == Cause::lost) return internal_error(told);
   if (cause != Cause::failed) return "";
   FailureFacts facts{.exit = exit, .host = record.failed_host};
@@ -233,7 +241,7 @@ void Controller::finish(JobRecord& record, const JobSpec& spec, Cause cause, Mem
   record.cause = cause;
   record.status = ending->status;
   record.modified = now;
-  record.ended = now;
+  record.ended = ending->status == "Failed" && record.failed ? *record.failed : now;
   std::string message(ending->message);
   if (!record.streams.empty()) {
     record.final_metrics.clear();

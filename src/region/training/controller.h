@@ -41,6 +41,8 @@ class Controller {
   std::shared_ptr<Memory> memory_of(const std::string& job);
   Observed observe(JobRecord& record, const JobSpec& spec, Memory& memory);
   void observe_lease(JobRecord& record, const JobSpec& spec, Memory& memory, Observed& observed);
+  void observe_spot(const JobRecord& record, const JobSpec& spec, Observed& observed);
+  void wait_for_spot(JobRecord& record);
   void observe_work(const JobRecord& record, Memory& memory, Observed& observed);
   run::InstanceStatus observe_instance(const JobRecord& record, const HostSlot& slot,
                                        Memory& memory);

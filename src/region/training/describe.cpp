@@ -43,8 +43,8 @@ void add_times(const JobRecord& record, Core& core, JsonObject& answer) {
 
 JsonArray instances_of(const JobRecord& record, const JobSpec& spec, Core& core) {
   constexpr std::string_view kPhases[] = {"unknown", "starting", "running", "ended"};
+  if (record.phase != Phase::running && record.phase != Phase::ending) return record.exits;
   JsonArray instances;
-  if (record.phase != Phase::running && record.phase != Phase::ending) return instances;
   for (const HostSlot& slot : spec.hosts()) {
     auto status = core.parts.engine.observe(core.instance_id(record, slot.host));
     JsonObject entry{{"Host", slot.host}, {"Phase", kPhases[static_cast<int>(status.phase)]}};
@@ -72,6 +72,21 @@ void add_default(JsonObject& answer, const char* object, const char* member, Jso
   Json& holder = answer[object];
   if (holder.is_object() && !base::find(holder, member))
     holder.as_object()[member] = std::move(value);
+}
+
+// Clients look for the state of the rules that they gave: nobody evaluates them here.
+void add_rule_states(const JobRecord& record, const char* rules, const char* states,
+                     JsonObject& answer) {
+  const Json* given = base::find(record.request, rules);
+  if (!given || !given->is_array() || given->as_array().empty()) return;
+  JsonArray all;
+  for (const Json& rule : given->as_array())
+    all.push_back(
+        JsonObject{{"RuleConfigurationName", base::string_or(rule, "RuleConfigurationName")},
+                   {"RuleEvaluationStatus", "Stopped"},
+                   {"StatusDetails", "Rules are not evaluated here"},
+                   {"LastModifiedTime", record.created.seconds()}});
+  answer[states] = std::move(all);
 }
 
 // What AWS has no member for; its clients drop it, ours show it.
@@ -115,6 +130,8 @@ JsonObject description_of(const JobRecord& record, Core& core) {
                     !base::bool_or(answer["ProfilerConfig"], "DisableProfiler", false);
     answer["ProfilingStatus"] = profiles ? "Enabled" : "Disabled";
   }
+  add_rule_states(record, "DebugRuleConfigurations", "DebugRuleEvaluationStatuses", answer);
+  add_rule_states(record, "ProfilerRuleConfigurations", "ProfilerRuleEvaluationStatuses", answer);
   answer["SecondaryStatusTransitions"] = transitions_of(record, core);
   if (!record.final_metrics.empty()) answer["FinalMetricDataList"] = record.final_metrics;
   if (!record.warm_pool.empty()) answer["WarmPoolStatus"] = record.warm_pool;

@@ -84,7 +84,8 @@ class RealRegionTest : public testing::Test {
             {"TrainingInputMode", "File"},
             {"ContainerEntrypoint", JsonArray{"/bin/sh", "-c", Json(shell)}}}},
           {"OutputDataConfig", {{"S3OutputPath", "s3://out/r"}}},
-          {"ResourceConfig", {{"InstanceType", "ml.m5.large"}, {"InstanceCount", instances}}},
+          {"ResourceConfig",
+           {{"InstanceType", "ml.m5.large"}, {"InstanceCount", instances}, {"VolumeSizeInGB", 1}}},
           {"StoppingCondition", {{"MaxRuntimeInSeconds", 60}}}});
   }
   // The description once `done` holds of it; whatever it is after 30 s.
@@ -177,7 +178,8 @@ TEST_F(RealRegionTest, APipeChannelIsReadByTheProgram) {
                      "/opt/ml/model/read; grep -q firstsecondfirstsecond /opt/ml/model/read"}}}},
         {"InputDataConfig", JsonArray{channel}},
         {"OutputDataConfig", {{"S3OutputPath", "s3://out/r"}, {"CompressionType", "NONE"}}},
-        {"ResourceConfig", {{"InstanceType", "ml.m5.large"}, {"InstanceCount", 1}}},
+        {"ResourceConfig",
+         {{"InstanceType", "ml.m5.large"}, {"InstanceCount", 1}, {"VolumeSizeInGB", 1}}},
         {"StoppingCondition", {{"MaxRuntimeInSeconds", 60}}}});
   Json job = wait_end("j");
   EXPECT_EQ(status(job), "Completed") << base::to_text(job);

@@ -57,6 +57,14 @@ std::string client_error(const std::string& message) {
   return bounded(base::to_valid_utf8("ClientError: " + message), kLimit);
 }
 
+std::string capacity_error(const std::string& message) {
+  std::string text =
+      "CapacityError: Unable to provision requested ML compute capacity. Please retry using a "
+      "different ML instance type.";
+  if (!message.empty()) text += " (" + message + ")";
+  return bounded(base::to_valid_utf8(text), kLimit);
+}
+
 std::string internal_error(const std::string& message) {
   std::string text = "InternalServerError: We encountered an internal error. Please try again.";
   if (!message.empty()) text += " (" + message + ")";
@@ -80,6 +88,20 @@ run::ExitStatus parse_exit(const base::JsonObject& json) {
   exit.stopped = base::bool_or(value, "stopped", false);
   exit.message = base::string_or(value, "message");
   return exit;
+}
+
+base::JsonObject exit_facts(const std::string& host, const run::ExitStatus& exit) {
+  constexpr std::string_view kKinds[] = {"Exited", "Signalled", "Lost", "NotStarted"};
+  base::JsonObject facts{{"Host", host},
+                         {"Phase", "ended"},
+                         {"Kind", kKinds[static_cast<int>(exit.kind)]},
+                         {"ExitCode", exit.code},
+                         {"EndTime", exit.at.seconds()},
+                         {"CpuSeconds", exit.usage.cpu_seconds},
+                         {"MemoryBytes", exit.usage.memory_bytes}};
+  if (exit.out_of_memory) facts["OutOfMemory"] = true;
+  if (!exit.message.empty()) facts["Message"] = exit.message;
+  return facts;
 }
 
 }  // namespace meridian::region::training

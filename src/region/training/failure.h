@@ -23,10 +23,14 @@ struct FailureFacts {
 // bytes.
 std::string algorithm_error(const FailureFacts& facts);
 std::string client_error(const std::string& message);
+// `message` says what was asked for and what there is; AWS's words come first.
+std::string capacity_error(const std::string& message);
 // `message` says what was lost; AWS's words come first, because clients look for them.
 std::string internal_error(const std::string& message);
 
 base::JsonObject exit_json(const run::ExitStatus& exit);
 run::ExitStatus parse_exit(const base::JsonObject& json);
+// For people, kept with the job: Host, Kind, ExitCode, EndTime, CpuSeconds, MemoryBytes.
+base::JsonObject exit_facts(const std::string& host, const run::ExitStatus& exit);
 
 }  // namespace meridian::region::training

@@ -79,14 +79,15 @@ class MemoryObjects final : public s3::Objects {
 
 inline HostProbe fake_probe() {
   return {[](const std::string& image) -> std::optional<std::string> {
-            if (image == "own:latest") return image;
+            if (image == "own:latest" || image == "coded:latest") return image;
             return std::nullopt;
           },
           [](const std::string&, const std::string& module) -> std::optional<std::string> {
             if (module == "torch") return std::nullopt;
             return "ModuleNotFoundError: No module named '" + module + "'";
           },
-          [](const std::string&) { return std::vector<std::string>{"3.11.2"}; }};
+          [](const std::string&) { return std::vector<std::string>{"3.11.2"}; },
+          [](const std::string& image) { return image == "coded:latest"; }};
 }
 
 class RegionTest : public testing::Test {

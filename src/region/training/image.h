@@ -28,7 +28,7 @@ struct ImageRule {
   std::string pattern, target;
 };
 
-// What the decision asks of this machine. Both block (seconds): activities only.
+// What the decision asks of this machine. All block (seconds): activities only.
 struct HostProbe {
   // The name under which the OCI image exists here, or nothing.
   std::function<std::optional<std::string>(const std::string& image)> find_oci_image;
@@ -37,6 +37,8 @@ struct HostProbe {
       import_error;
   // "3.11.2" first, then the directories that it imports from; empty when it can't be run.
   std::function<std::vector<std::string>(const std::string& python)> search_path;
+  // Whether something lies in the local image's /opt/ml/code.
+  std::function<bool(const std::string& image)> has_code;
 };
 HostProbe machine_probe();  // podman, and the interpreter itself
 
@@ -46,9 +48,10 @@ struct Program {
     oci,      // podman runs `image`
     xgboost,  // the built-in algorithm
   } kind = Kind::host;
-  std::string python;       // host
-  std::string image;        // oci
-  std::string explanation;  // for Describe and transitions
+  std::string python;        // host
+  std::string image;         // oci
+  std::string explanation;   // for Describe and transitions
+  bool brings_code = false;  // oci: something lies in the image's /opt/ml/code, and stays there
 };
 
 struct ImageQuestion {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/training/launch.h"
 
+#include <set>
+
 #include "region/training/layout.h"
 #include "region/training/staging.h"
 
@@ -27,11 +29,12 @@ Environment platform_environment(const Core& core, const JobRecord& record, cons
                           {"TRAINING_JOB_ARN", record.arn},
                           {"AWS_REGION", core.settings.region},
                           {"AWS_DEFAULT_REGION", core.settings.region},
-                          {"AWS_ACCESS_KEY_ID", facts.keys.id},
-                          {"AWS_SECRET_ACCESS_KEY", facts.keys.secret},
-                          {"AWS_SESSION_TOKEN", facts.keys.session_token},
                           {"AWS_EC2_METADATA_DISABLED", "true"}};
-  if (!spec.isolated && !core.settings.endpoint_url.empty()) {
+  if (spec.isolated) return environment;  // no way to a service, no keys
+  environment["AWS_ACCESS_KEY_ID"] = facts.keys.id;
+  environment["AWS_SECRET_ACCESS_KEY"] = facts.keys.secret;
+  environment["AWS_SESSION_TOKEN"] = facts.keys.session_token;
+  if (!core.settings.endpoint_url.empty()) {
     environment["AWS_ENDPOINT_URL"] = core.settings.endpoint_url;
     environment["S3_ENDPOINT_URL"] = core.settings.endpoint_url;
   }
@@ -63,11 +66,36 @@ run::ScriptJob script_job(const Core& core, const JobRecord& record, const JobSp
   return job;
 }
 
+std::vector<SyncedDirectory> synced_of(const JobSpec& spec) {
+  std::vector<SyncedDirectory> synced = spec.outputs;
+  if (spec.checkpoints) synced.push_back(*spec.checkpoints);
+  return synced;
+}
+
+// /opt/ml. Of an image only what the platform fills or reads is covered: what else the image has
+// there, its code above all, stays to be seen.
+std::vector<run::Mount> ml_mounts(const fs::path& ml, const JobSpec& spec, const Program& program) {
+  using Mode = run::Mount::Mode;
+  if (program.kind != Program::Kind::oci) return {{ml, "/opt/ml", Mode::read_write}};
+  std::set<std::string> parts{"input", "model", "output", "errors", "checkpoints"};
+  for (const SyncedDirectory& each : synced_of(spec)) {
+    const fs::path inside = fs::path(each.local_path).lexically_relative("/opt/ml");
+    if (!inside.empty() && *inside.begin() != ".." && *inside.begin() != ".")
+      parts.insert(inside.begin()->string());
+  }
+  if (!program.brings_code && spec.find_setting("sagemaker_submit_directory")) parts.insert("code");
+  std::vector<run::Mount> mounts;
+  for (const std::string& part : parts)
+    mounts.push_back({ml / part, fs::path("/opt/ml") / part, Mode::read_write});
+  return mounts;
+}
+
 std::vector<run::Mount> mounts_for(const Core& core, const JobRecord& record, const JobSpec& spec,
                                    const HostSlot& slot) {
   using Mode = run::Mount::Mode;
   const fs::path instance = core.instance_directory(record, slot.host);
-  std::vector<run::Mount> mounts{{ml_directory(instance), "/opt/ml", Mode::read_write}};
+  const Program program = parse_program(record.program);
+  std::vector<run::Mount> mounts = ml_mounts(ml_directory(instance), spec, program);
   for (const Channel& channel : spec.channels) {
     if (!channel.is_for(slot.group) || channel.mode == InputMode::pipe) continue;
     const fs::path inside = fs::path("/opt/ml/input/data") / channel.name;
@@ -79,14 +107,12 @@ std::vector<run::Mount> mounts_for(const Core& core, const JobRecord& record, co
           {channel_directory(core.directory(record), channel, slot.host), inside, Mode::overlay});
     }
   }
-  std::vector<SyncedDirectory> synced = spec.outputs;
-  if (spec.checkpoints) synced.push_back(*spec.checkpoints);
-  for (const SyncedDirectory& each : synced)
+  for (const SyncedDirectory& each : synced_of(spec))
     if (auto local = synced_directory(each); local.needs_mount)
       mounts.push_back({instance / local.below, each.local_path, Mode::read_write});
   if (!core.settings.tools_directory.empty())
     mounts.push_back({core.settings.tools_directory, kTools, Mode::read_only});
-  if (parse_program(record.program).kind == Program::Kind::xgboost)
+  if (program.kind == Program::Kind::xgboost)
     mounts.push_back(
         {core.settings.algorithms_directory / "meridian-xgboost", kXgboost, Mode::read_only});
   return mounts;
@@ -154,6 +180,11 @@ run::InstanceSpec instance_spec(const Core& core, const JobRecord& record, const
   if (!spec.isolated) {
     instance.endpoint_socket = core.settings.endpoint_socket;
     instance.endpoint_port = core.settings.endpoint_port;
+    instance.credentials = {.access_key_id = facts.keys.id,
+                            .secret = facts.keys.secret,
+                            .session_token = facts.keys.session_token,
+                            .role_arn = spec.role,
+                            .expires = facts.keys.expires.value_or(base::Timestamp{})};
   }
   if (auto file = facts.log_files.find(slot.host); file != facts.log_files.end())
     instance.log_file = file->second;

@@ -69,9 +69,10 @@ fs::path channel_directory(const fs::path& job, const Channel& channel, const st
 
 void make_instance_tree(const fs::path& instance, const JobSpec& spec, const HostSlot& slot) {
   const fs::path ml = ml_directory(instance);
-  // The directories of TensorBoard, the debugger and the profiler only when something is to sync.
-  for (const char* each : {"input/config", "input/data", "model", "output/data",
-                           "output/intermediate", "errors", "checkpoints", "code"})
+  // The directories of TensorBoard and the debugger only when something is to sync.
+  for (const char* each :
+       {"input/config", "input/data", "model", "output/data", "output/intermediate",
+        "output/metrics/sagemaker", "output/profiler", "errors", "checkpoints", "code"})
     base::make_directories(ml / each);
   for (const Channel& channel : spec.channels) {
     if (!channel.is_for(slot.group)) continue;

@@ -229,24 +229,6 @@ TEST_F(RegionTest, ARestartedDaemonAdoptsWhatRunsAndStartsNothingTwice) {
   EXPECT_EQ(status("j"), "Completed/Completed");
 }
 
-TEST_F(RegionTest, ASpotReclaimRestartsFromTheCheckpoints) {
-  JsonObject job = request("j");
-  job["EnableManagedSpotTraining"] = true;
-  job["StoppingCondition"] = {{"MaxRuntimeInSeconds", 3600}, {"MaxWaitTimeInSeconds", 7200}};
-  job["CheckpointConfig"] = {{"S3Uri", "s3://out/ckpt/j"}};
-  start(job);
-  base::write_file(ml("j", "1/algo-1") / "checkpoints/step-1", "one");
-  clock_.advance(base::Duration(60'000));
-  region_->meridian_calls().at("spot-reclaim")({}, {{"job", "j"}});
-  settle();
-  EXPECT_EQ(status("j"), "InProgress/Training");
-  EXPECT_EQ(objects_.text("out", "ckpt/j/step-1"), "one");
-  EXPECT_EQ(base::read_file(ml("j", "2/algo-1") / "checkpoints/step-1"), "one");
-  EXPECT_THAT(secondaries(describe("j")), testing::Contains("Interrupted"));
-  end("j", "2/algo-1", exited(0));
-  EXPECT_EQ(status("j"), "Completed/Completed");
-}
-
 TEST_F(RegionTest, CheckpointsAreSyncedWhileTheProgramRuns) {
   JsonObject job = request("j");
   job["CheckpointConfig"] = {{"S3Uri", "s3://out/ckpt"}, {"LocalPath", "/tmp/ckpt"}};

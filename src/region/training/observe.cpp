@@ -14,14 +14,10 @@ Observed Controller::observe(JobRecord& record, const JobSpec& spec, Memory& mem
                     .stop_requested = record.stop_requested,
                     .reclaim_requested = record.reclaim_requested,
                     .retries = record.retries,
-                    .reclaims = record.reclaims,
                     .timings = record.timings,
                     .bounds = spec.bounds};
   observed.bounds.grace_ms = core_.settings.grace.count();
-  if (spec.spot && core_.settings.spot.reclaim_after) {
-    observed.bounds.reclaim_after_ms = core_.settings.spot.reclaim_after->count();
-    observed.bounds.reclaims = core_.settings.spot.reclaims;
-  }
+  if (spec.spot) observe_spot(record, spec, observed);
   switch (record.phase) {
     case Phase::leasing:
       if (!record.stop_requested) observe_lease(record, spec, memory, observed);
@@ -44,8 +40,42 @@ Observed Controller::observe(JobRecord& record, const JobSpec& spec, Memory& mem
   return observed;
 }
 
+void Controller::observe_spot(const JobRecord& record, const JobSpec& spec, Observed& observed) {
+  std::map<std::string, int> wanted;
+  for (const auto& [type, count] : spec.instances_by_type())
+    wanted[core_.pool_for(type).name] += count;
+  auto sooner = [](std::optional<std::int64_t>& value, base::Duration other) {
+    if (!value || other.count() < *value) value = other.count();
+  };
+  const base::Duration age(record.timings.total_ms);
+  for (const auto& [pool, count] : wanted) {
+    auto found = core_.settings.spot.find(pool);
+    if (found == core_.settings.spot.end()) continue;
+    const SpotPolicy& policy = found->second;
+    if (auto next = policy.next_reclaim(record.uid, record.reclaims))
+      sooner(observed.bounds.reclaim_after_ms, *next);
+    if (policy.trace.empty()) continue;
+    if (policy.trace.available_at(age) < count) observed.spot_gone = true;
+    sooner(observed.spot_change_ms, policy.trace.until_next_tick(age));
+  }
+}
+
+// No place in the queue while there is nothing to wait for in it: others would stand behind.
+void Controller::wait_for_spot(JobRecord& record) {
+  const std::string owner = Core::lease_owner(record.name);
+  std::vector<store::Write> release;
+  if (core_.parts.capacity.find(owner)) release.push_back(core_.parts.capacity.release(owner));
+  const std::string message = "Waiting for capacity: there are too few spot instances now";
+  bool told = record.secondary == "Pending" && record.transitions.back().message == message;
+  if (told && release.empty()) return;
+  enter(record, "Pending", message, core_.parts.clock.now());
+  core_.records.save(record, std::move(release));
+  core_.wake_waiting();
+}
+
 void Controller::observe_lease(JobRecord& record, const JobSpec& spec, Memory& memory,
                                Observed& observed) {
+  if (observed.spot_gone) return wait_for_spot(record);
   capacity::LeaseRequest request{.owner = Core::lease_owner(record.name),
                                  .instances = spec.instances_by_type(),
                                  .at_most = base::Duration(spec.bounds.max_runtime_ms)};
@@ -56,7 +86,7 @@ void Controller::observe_lease(JobRecord& record, const JobSpec& spec, Memory& m
     // The configuration shrank since the job was accepted: waiting would be for ever.
     if (error.code() != base::Code::resource_exhausted) throw;
     memory.work_error = error.message();
-    observed.work = WorkState{WorkPhase::failed, Cause::client};
+    observed.work = WorkState{WorkPhase::failed, Cause::capacity};
     return;
   }
   observed.leased = memory.lease.state == capacity::Lease::State::granted;

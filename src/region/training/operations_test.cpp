@@ -78,6 +78,33 @@ TEST_F(OperationsTest, SpotNeedsAMaxWaitOfAtLeastMaxRuntime) {
   EXPECT_EQ(refused(job), "accepted");
 }
 
+TEST_F(OperationsTest, ARuntimeHasAnEnd) {
+  JsonObject job = request("j");
+  job["StoppingCondition"] = {{"MaxRuntimeInSeconds", 28 * 86'400 + 1}};
+  EXPECT_THAT(refused(job), HasSubstr("at most 2419200 (28 days)"));
+  job["StoppingCondition"] = {{"MaxRuntimeInSeconds", 28 * 86'400}};
+  EXPECT_EQ(refused(job), "accepted");
+}
+
+TEST_F(OperationsTest, ABuiltInAlgorithmWithoutCheckpointsWaitsAnHourAtMost) {
+  JsonObject job = request("j");
+  job["AlgorithmSpecification"] = {{"TrainingImage", "sagemaker-xgboost:1.7-1"},
+                                   {"TrainingInputMode", "File"}};
+  job["EnableManagedSpotTraining"] = true;
+  job["StoppingCondition"] = {{"MaxRuntimeInSeconds", 60}, {"MaxWaitTimeInSeconds", 3601}};
+  EXPECT_THAT(refused(job), HasSubstr("at most 3600 for a built-in algorithm"));
+  job["CheckpointConfig"] = {{"S3Uri", "s3://out/ckpt"}};
+  EXPECT_EQ(refused(job), "accepted");
+}
+
+TEST_F(OperationsTest, AVolumeIsNeededUnlessTheTypeHasDisks) {
+  JsonObject job = request("j");
+  job["ResourceConfig"].as_object().erase("VolumeSizeInGB");
+  EXPECT_THAT(refused(job), HasSubstr("VolumeSizeInGB is required"));
+  job["ResourceConfig"].as_object()["InstanceType"] = "ml.g5.2xlarge";
+  EXPECT_EQ(refused(job), "accepted");
+}
+
 TEST_F(OperationsTest, AMetricWhoseRegexDoesNotCompileIsRefusedByName) {
   JsonObject job = request("j");
   base::JsonObject algorithm = job.at("AlgorithmSpecification").as_object();

@@ -19,9 +19,8 @@ Cause reached_waiting_limit(const Observed& o) {
 }
 
 bool is_reclaimed(const Observed& o) {
-  if (o.reclaim_requested) return true;
-  return o.bounds.reclaim_after_ms && o.reclaims < o.bounds.reclaims &&
-         o.timings.attempt_ms >= *o.bounds.reclaim_after_ms;
+  if (o.reclaim_requested || o.spot_gone) return true;
+  return o.bounds.reclaim_after_ms && o.timings.attempt_ms >= *o.bounds.reclaim_after_ms;
 }
 
 Decision after_lost(const Observed& o) {
@@ -138,11 +137,13 @@ std::optional<base::Duration> next_limit(const Observed& o) {
     if (bound && (!soonest || *bound - spent < *soonest)) soonest = *bound - spent;
   };
   bool waiting = o.phase == Phase::leasing, running = o.phase == Phase::running;
-  if (waiting || running) limit(o.bounds.max_wait_ms, o.timings.total_ms);
+  if (waiting || running) {
+    limit(o.bounds.max_wait_ms, o.timings.total_ms);
+    limit(o.spot_change_ms, 0);
+  }
   if (waiting) limit(o.bounds.max_pending_ms, o.timings.pending_ms);
   if (running) limit(o.bounds.max_runtime_ms, o.timings.running_ms);
-  if (running && o.reclaims < o.bounds.reclaims)
-    limit(o.bounds.reclaim_after_ms, o.timings.attempt_ms);
+  if (running) limit(o.bounds.reclaim_after_ms, o.timings.attempt_ms);
   if (o.phase == Phase::ending) limit(o.bounds.grace_ms, o.timings.ending_ms);
   if (!soonest) return std::nullopt;
   return base::Duration(std::max<std::int64_t>(*soonest, 0));

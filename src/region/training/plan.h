@@ -21,24 +21,26 @@ struct Bounds {
   std::int64_t max_runtime_ms = 86'400'000;
   std::optional<std::int64_t> max_wait_ms, max_pending_ms;
   int retries = 0;                               // RetryStrategy.MaximumRetryAttempts
-  std::optional<std::int64_t> reclaim_after_ms;  // spot policy
-  int reclaims = 0;
+  std::optional<std::int64_t> reclaim_after_ms;  // spot policy: of running in this attempt
   std::int64_t grace_ms = 120'000;
 };
 
 // How the phase's activity stands; `blame` says whose fault a failure is.
 struct WorkState {
   control::ActivityStatus::Phase phase = control::ActivityStatus::Phase::running;
-  Cause blame = Cause::none;  // client or lost, when failed
+  Cause blame = Cause::none;  // client, capacity or lost, when failed
 };
 
 struct Observed {
   Phase phase = Phase::leasing;
   Cause cause = Cause::none;
   bool stop_requested = false, reclaim_requested = false;
-  int retries = 0, reclaims = 0;
+  int retries = 0;
   Timings timings;
   Bounds bounds;
+  // Spot: the pool has too few instances at the moment; when that may change.
+  bool spot_gone = false;
+  std::optional<std::int64_t> spot_change_ms;
   bool leased = false;  // leasing
   // leasing: failed when the gang can't ever be had. staging, uploading: the phase's activity,
   // nothing = not asked yet. running: the feeding of Pipe

@@ -101,8 +101,22 @@ std::vector<std::string> search_path(const std::string& python) {
   return lines;
 }
 
+// A link may lead anywhere once the image has its root: it counts as code, and is not followed.
+constexpr char kLookForCode[] = R"(exec 2>/dev/null
+m=$(podman image mount "$0") || exit 1
+for d in opt opt/ml opt/ml/code; do [ -L "$m/$d" ] && echo link; done
+[ -L "$m/opt" ] || [ -L "$m/opt/ml" ] || ls -A "$m/opt/ml/code" | head -n 1
+podman image unmount "$0" >/dev/null)";
+
+bool has_code(const std::string& image) {
+  std::vector<std::string> words{"/bin/sh", "-c", kLookForCode, image};
+  if (geteuid() != 0) words.insert(words.begin(), {"podman", "unshare"});
+  const Ended ended = run_command(words);
+  return ended.code == 0 && !base::trim(ended.output).empty();
+}
+
 }  // namespace
 
-HostProbe machine_probe() { return {find_oci_image, import_error, search_path}; }
+HostProbe machine_probe() { return {find_oci_image, import_error, search_path, has_code}; }
 
 }  // namespace meridian::region::training

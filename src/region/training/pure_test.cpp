@@ -101,7 +101,7 @@ struct Row {
 
 TEST(Decide, FollowsTheTable) {
   Bounds retried{.retries = 1};
-  Bounds spot{.max_wait_ms = 1000, .reclaim_after_ms = 50, .reclaims = 1};
+  Bounds spot{.max_wait_ms = 1000, .reclaim_after_ms = 50};
   const Row rows[] = {
       {"waits for a lease", {.phase = Phase::leasing}, Act::wait},
       {"begins with a lease", {.phase = Phase::leasing, .leased = true}, Act::begin},
@@ -157,10 +157,10 @@ TEST(Decide, FollowsTheTable) {
         .instances = {running()}},
        Act::end_gang,
        Cause::client},
-      {"a gang that can't ever be had is the client's",
-       {.phase = Phase::leasing, .work = WorkState{Work::failed, Cause::client}},
+      {"a gang that can't ever be had ends for want of capacity",
+       {.phase = Phase::leasing, .work = WorkState{Work::failed, Cause::capacity}},
        Act::finish,
-       Cause::client},
+       Cause::capacity},
       {"the first bad end decides",
        {.phase = Phase::running, .instances = {ended(run::lost(), 9), ended(run::exited(1), 3)}},
        Act::end_gang,
@@ -183,13 +183,16 @@ TEST(Decide, FollowsTheTable) {
         .instances = {running()}},
        Act::end_gang,
        Cause::reclaim},
-      {"the policy reclaims only so often",
+      {"the policy waits until then",
        {.phase = Phase::running,
-        .reclaims = 1,
-        .timings = {.attempt_ms = 50},
+        .timings = {.attempt_ms = 49},
         .bounds = spot,
         .instances = {running()}},
        Act::wait},
+      {"too few spot instances reclaim",
+       {.phase = Phase::running, .spot_gone = true, .instances = {running()}},
+       Act::end_gang,
+       Cause::reclaim},
       {"presses while one lives",
        {.phase = Phase::ending,
         .cause = Cause::user_stop,
@@ -234,6 +237,8 @@ TEST(NextLimit, IsTheSoonestOfThoseThatRun) {
              .timings = {.total_ms = 100, .running_ms = 40},
              .bounds = {.max_runtime_ms = 100, .max_wait_ms = 150}};
   EXPECT_EQ(next_limit(o), base::Duration(50));
+  o.spot_change_ms = 20;
+  EXPECT_EQ(next_limit(o), base::Duration(20));
   o.phase = Phase::uploading;
   EXPECT_FALSE(next_limit(o));
 }

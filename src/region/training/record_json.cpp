@@ -105,6 +105,7 @@ base::Json to_json(const JobRecord& r) {
                   {"failure_reason", r.failure_reason},
                   {"failed_host", r.failed_host},
                   {"failed_exit", r.failed_exit},
+                  {"exits", r.exits},
                   {"warnings", texts(r.warnings)},
                   {"streams", texts(r.streams)},
                   {"gpus", gpus},
@@ -117,6 +118,7 @@ base::Json to_json(const JobRecord& r) {
                   {"timings", timings_json(r.timings)}};
   if (r.started) body["started"] = r.started->ms;
   if (r.ended) body["ended"] = r.ended->ms;
+  if (r.failed) body["failed"] = r.failed->ms;
   return body;
 }
 
@@ -140,6 +142,7 @@ JobRecord parse_record(const store::Document& document) {
   r.modified = read_time(body, "modified").value_or(base::Timestamp{});
   r.started = read_time(body, "started");
   r.ended = read_time(body, "ended");
+  r.failed = read_time(body, "failed");
   r.phase = *phase;
   r.cause = *cause;
   r.attempt = static_cast<int>(base::int_or(body, "attempt", 1));
@@ -151,6 +154,7 @@ JobRecord parse_record(const store::Document& document) {
   r.failure_reason = base::string_or(body, "failure_reason");
   r.failed_host = base::string_or(body, "failed_host");
   r.failed_exit = read_object(body, "failed_exit");
+  r.exits = read_array(body, "exits");
   r.warnings = read_texts(body, "warnings");
   r.streams = read_texts(body, "streams");
   for (const Json& device : read_array(body, "gpus"))

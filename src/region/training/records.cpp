@@ -29,6 +29,7 @@ std::string_view name(Cause cause) {
     case Cause::completed: return "completed";
     case Cause::failed: return "failed";
     case Cause::client: return "client";
+    case Cause::capacity: return "capacity";
     case Cause::lost: return "lost";
     case Cause::user_stop: return "user_stop";
     case Cause::max_runtime: return "max_runtime";
@@ -68,6 +69,7 @@ std::optional<Ending> ending_of(Cause cause) {
     case Cause::completed: return Ending{"Completed", "Completed", "Training job completed"};
     case Cause::failed:
     case Cause::client:
+    case Cause::capacity:
     case Cause::lost: return Ending{"Failed", "Failed", "Training job failed"};
     case Cause::user_stop: return Ending{"Stopped", "Stopped", "Training job stopped"};
     case Cause::max_runtime:

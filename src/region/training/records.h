@@ -47,6 +47,7 @@ enum class Cause {
   completed,    // every instance exited 0
   failed,       // an instance exited otherwise
   client,       // the request can't be carried out: data, image, permissions
+  capacity,     // the pools can never hold the gang (they shrank since Create)
   lost,         // the supervisor or the machine, not the program
   user_stop,    // StopTrainingJob
   max_runtime,  // StoppingCondition.MaxRuntimeInSeconds
@@ -54,9 +55,10 @@ enum class Cause {
   max_pending,  // StoppingCondition.MaxPendingTimeInSeconds
   reclaim,      // the spot capacity was taken back
 };
-inline constexpr Cause kCauses[] = {
-    Cause::none,      Cause::completed,   Cause::failed,   Cause::client,      Cause::lost,
-    Cause::user_stop, Cause::max_runtime, Cause::max_wait, Cause::max_pending, Cause::reclaim};
+inline constexpr Cause kCauses[] = {Cause::none,        Cause::completed,   Cause::failed,
+                                    Cause::client,      Cause::capacity,    Cause::lost,
+                                    Cause::user_stop,   Cause::max_runtime, Cause::max_wait,
+                                    Cause::max_pending, Cause::reclaim};
 std::string_view name(Cause cause);
 std::optional<Cause> parse_cause(std::string_view text);
 
@@ -95,6 +97,7 @@ struct JobRecord {
   std::vector<Transition> transitions;
   base::Timestamp created{}, modified{};
   std::optional<base::Timestamp> started, ended;
+  std::optional<base::Timestamp> failed;  // when a failure was seen, before what follows it
 
   Phase phase = Phase::leasing;
   Cause cause = Cause::none;
@@ -106,6 +109,7 @@ struct JobRecord {
   std::string failure_reason;
   std::string failed_host;            // whose end decided
   base::JsonObject failed_exit;       // how: kind, code, out_of_memory, message
+  base::JsonArray exits;              // of the last attempt: Host, Kind, ExitCode, EndTime, usage
   std::vector<std::string> warnings;  // unknown fields, what is not enforced, metric doctor
   std::vector<std::string> streams;   // log stream of each host in this attempt, algo-1 first
   std::vector<int> gpus;              // device indexes, in order of hosts

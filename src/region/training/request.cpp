@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/training/request.h"
 
+#include "base/strings.h"
+
 namespace meridian::region::training {
 namespace {
 
@@ -108,7 +110,7 @@ void read_synced_directories(const Json& request, JobSpec& spec) {
   add("TensorBoardOutputConfig", "/opt/ml/output/tensorboard", "tensorboard");
   add("DebugHookConfig", "/opt/ml/output/tensors", "debug");
   add("ProfilerConfig", "/opt/ml/output/profiler", "profiler");
-  if (auto uri = spec.find_hyperparameter("sagemaker_s3_output"); uri && uri->starts_with("s3://"))
+  if (auto uri = spec.find_setting("sagemaker_s3_output"); uri && uri->starts_with("s3://"))
     spec.outputs.push_back(
         {"intermediate", without_trailing_slashes(*uri) + "/" + spec.name + "/output/intermediate",
          "/opt/ml/output/intermediate"});
@@ -160,6 +162,8 @@ JobSpec read_spec(const base::JsonObject& object) {
   spec.heterogeneous = base::find(resources, "InstanceGroups") != nullptr;
   spec.groups = read_groups(resources);
   spec.keep_alive_seconds = base::int_or(resources, "KeepAlivePeriodInSeconds", 0);
+  if (base::find(resources, "VolumeSizeInGB"))
+    spec.volume_gb = base::int_or(resources, "VolumeSizeInGB", 0);
   spec.spot = base::bool_or(request, "EnableManagedSpotTraining", false);
   spec.isolated = base::bool_or(request, "EnableNetworkIsolation", false);
   read_synced_directories(request, spec);
@@ -193,6 +197,13 @@ std::optional<std::string> JobSpec::find_hyperparameter(const std::string& key) 
   auto parsed = base::parse_json(found->second);
   if (parsed && parsed->is_string()) return std::string(base::view(parsed->get_string()));
   return found->second;
+}
+
+std::optional<std::string> JobSpec::find_setting(const std::string& key) const {
+  if (auto given = find_hyperparameter(key)) return given;
+  auto variable = environment.find(base::to_upper(key));
+  if (variable == environment.end()) return std::nullopt;
+  return variable->second;
 }
 
 }  // namespace meridian::region::training

@@ -74,6 +74,7 @@ struct JobSpec {
   std::vector<SyncedDirectory> outputs;  // TensorBoard, debug hook, profiler
   bool spot = false, isolated = false;
   std::int64_t keep_alive_seconds = 0;
+  std::optional<std::int64_t> volume_gb;
   Bounds bounds;
 
   std::vector<HostSlot> hosts() const;  // algo-1 first
@@ -83,7 +84,9 @@ struct JobSpec {
   std::string output_prefix() const { return output_path + "/" + name + "/output"; }
   // The hyperparameter, with the JSON quotes that SDKs put around text taken off.
   std::optional<std::string> find_hyperparameter(const std::string& key) const;
-  bool has_script() const { return find_hyperparameter("sagemaker_program").has_value(); }
+  // The same, else the environment variable of that name in capitals: a sagemaker_* setting.
+  std::optional<std::string> find_setting(const std::string& key) const;
+  bool has_script() const { return find_setting("sagemaker_program").has_value(); }
 };
 
 // Of a request that passed the API model. Error(invalid_argument) for what the model can't say.

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/training/staging.h"
 
+#include <algorithm>
+
 #include "base/digest.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "region/training/layout.h"
+#include "region/training/platform_files.h"
 #include "region/training/run_record.h"
 
 namespace meridian::region::training {
@@ -25,6 +29,8 @@ Program choose_program(const Core& core, const JobSpec& spec) {
   if (decided->kind == Program::Kind::xgboost && core.settings.algorithms_directory.empty())
     throw base::Error(base::Code::invalid_argument,
                       "the built-in algorithm xgboost is not part of this installation");
+  if (decided->kind == Program::Kind::oci && core.settings.probe.has_code)
+    decided->brings_code = core.settings.probe.has_code(decided->image);
   return *decided;
 }
 
@@ -36,16 +42,38 @@ std::vector<HostSlot> receivers(const std::vector<HostSlot>& hosts, const Channe
   return chosen;
 }
 
-struct ChannelSums {
-  JsonObject digest;  // for the run record
+// What File channels take of each host's volume.
+class Volumes {
+ public:
+  explicit Volumes(std::optional<std::int64_t> gigabytes) : gigabytes_(gigabytes) {}
+
+  void add(const std::string& host, const std::vector<s3::ChannelObject>& objects) {
+    std::uint64_t& used = used_[host];
+    for (const auto& object : objects) used += object.info.size;
+    if (!gigabytes_ || used <= static_cast<std::uint64_t>(*gigabytes_) << 30) return;
+    throw base::Error(base::Code::resource_exhausted,
+                      "the input data takes " + base::format_bytes(used) + " on " + host +
+                          ", more than ResourceConfig.VolumeSizeInGB (" +
+                          std::to_string(*gigabytes_) + ") has room for");
+  }
+
+ private:
+  const std::optional<std::int64_t> gigabytes_;
+  std::map<std::string, std::uint64_t> used_;
 };
 
-ChannelSums stage_channel(Core& core, const fs::path& job, const Channel& channel,
-                          const std::vector<HostSlot>& hosts, const s3::OnProgress& progress,
-                          std::stop_token stop) {
+struct StagedChannel {
+  JsonObject digest;                   // for the run record
+  std::vector<std::string> manifests;  // of each host, or of all
+};
+
+StagedChannel stage_channel(Core& core, const fs::path& job, const Channel& channel,
+                            const std::vector<HostSlot>& hosts, Volumes& volumes,
+                            const s3::OnProgress& progress, std::stop_token stop) {
   bool sharded = channel.s3->distribution == s3::Distribution::sharded;
   std::size_t count = sharded ? hosts.size() : 1;
   InputDigest digest;
+  StagedChannel staged;
   for (std::size_t i = 0; i < count; ++i) {
     auto objects = s3::list_channel(core.parts.objects, *channel.s3, i, count);
     digest.add(objects);
@@ -54,24 +82,35 @@ ChannelSums stage_channel(Core& core, const fs::path& job, const Channel& channe
       throw base::Error(base::Code::invalid_argument, "ShardedByS3Key leaves " + hosts[i].host +
                                                           " without an object (" +
                                                           std::to_string(count) + " hosts)");
+    if (channel.mode == InputMode::file) {
+      for (std::size_t host = i; host < (sharded ? i + 1 : hosts.size()); ++host)
+        volumes.add(hosts[host].host, objects);
+      staged.manifests.push_back(channel_manifest(objects));
+    }
     fs::path target = channel_directory(job, channel, hosts[i].host);
     base::make_directories(target);
     s3::stage(core.parts.objects, objects, target, s3::Decompress::none, progress, stop);
   }
-  return {digest.finish()};
+  staged.digest = digest.finish();
+  return staged;
 }
 
 JsonObject stage_channels(Core& core, const JobRecord& record, const JobSpec& spec,
                           const s3::OnProgress& progress, std::stop_token stop) {
   JsonObject digests;
+  Volumes volumes(spec.volume_gb);
   auto hosts = spec.hosts();
   for (const Channel& channel : spec.channels) {
     auto chosen = receivers(hosts, channel);
     if (!channel.s3 || chosen.empty()) continue;
-    base::while_doing("staging channel '" + channel.name + "'", [&] {
-      digests[channel.name] =
-          stage_channel(core, core.directory(record), channel, chosen, progress, stop).digest;
+    StagedChannel staged = base::while_doing("staging channel '" + channel.name + "'", [&] {
+      return stage_channel(core, core.directory(record), channel, chosen, volumes, progress, stop);
     });
+    digests[channel.name] = std::move(staged.digest);
+    for (std::size_t i = 0; i < chosen.size() && !staged.manifests.empty(); ++i)
+      base::write_file(ml_directory(core.instance_directory(record, chosen[i].host)) /
+                           "input/data" / (channel.name + "-manifest"),
+                       staged.manifests[std::min(i, staged.manifests.size() - 1)]);
   }
   return digests;
 }
@@ -80,7 +119,7 @@ JsonObject stage_channels(Core& core, const JobRecord& record, const JobSpec& sp
 // already where it has to be.
 std::optional<fs::path> fetch_code(Core& core, const JobRecord& record, const JobSpec& spec,
                                    const std::string& host) {
-  auto where = spec.find_hyperparameter("sagemaker_submit_directory");
+  auto where = spec.find_setting("sagemaker_submit_directory");
   if (!where) return std::nullopt;
   if (where->starts_with("s3://")) {
     fs::path file = core.attempt_directory(record) / "code.tar.gz";
@@ -184,14 +223,20 @@ Staged stage_job(Core& core, const JobRecord& record, const s3::OnProgress& prog
     fs::path instance = core.instance_directory(record, slot.host);
     make_instance_tree(instance, spec, slot);
     write_config_files(instance, config_files(spec, slot, record.request));
+    write_config_files(instance, undocumented_config(record, spec, slot));
   }
   JsonObject inputs = stage_channels(core, record, spec, progress, stop);
-  std::string code = base::while_doing("unpacking sagemaker_submit_directory",
-                                       [&] { return unpack_code(core, record, spec); });
+  std::string code;
+  if (!staged.program.brings_code)
+    code = base::while_doing("unpacking sagemaker_submit_directory",
+                             [&] { return unpack_code(core, record, spec); });
   base::while_doing("restoring checkpoints",
                     [&] { restore_checkpoints(core, record, spec, stop); });
   staged.run_record = make_run_record(core, record, spec, staged.program, inputs, code);
   staged.warnings = notes_on_modes(spec);
+  if (staged.program.brings_code && spec.find_setting("sagemaker_submit_directory"))
+    staged.warnings.push_back(
+        "the image has code in /opt/ml/code, which wins over sagemaker_submit_directory");
   return staged;
 }
 
@@ -200,6 +245,7 @@ JsonObject program_json(const Program& program) {
   return {{"kind", kKinds[static_cast<int>(program.kind)]},
           {"python", program.python},
           {"image", program.image},
+          {"brings_code", program.brings_code},
           {"explanation", program.explanation}};
 }
 
@@ -212,6 +258,7 @@ Program parse_program(const JsonObject& json) {
                                      : Program::Kind::host;
   program.python = base::string_or(value, "python");
   program.image = base::string_or(value, "image");
+  program.brings_code = base::bool_or(value, "brings_code", false);
   program.explanation = base::string_or(value, "explanation");
   return program;
 }

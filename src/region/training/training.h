@@ -33,18 +33,12 @@
 #include "region/capacity/capacity.h"
 #include "region/telemetry/telemetry.h"
 #include "region/training/image.h"
+#include "region/training/spot_policy.h"
 #include "run/engine.h"
 #include "s3/objects.h"
 #include "store/store.h"
 
 namespace meridian::region::training {
-
-// When managed spot instances are taken back without being asked by a person.
-struct SpotPolicy {
-  // After the gang has run for this long; nothing = never by itself.
-  std::optional<base::Duration> reclaim_after;
-  int reclaims = 1;  // at most so many times per job
-};
 
 struct Settings {
   std::string account = "000000000000";
@@ -64,9 +58,9 @@ struct Settings {
   std::vector<ImageRule> image_rules;
   // FileSystemDataSource: id → directory of the host.
   std::map<std::string, std::filesystem::path> file_systems;
-  SpotPolicy spot;
-  bool refuse_unenforced = false;      // --strict: KMS, VPC, traffic encryption are refused
-  base::Duration grace{120'000};       // SIGTERM → SIGKILL at a stop (contract §3.9)
+  std::map<std::string, SpotPolicy> spot;  // pool → when its spot instances are taken back
+  bool refuse_unenforced = false;          // --strict: KMS, VPC, traffic encryption are refused
+  base::Duration grace{120'000};           // SIGTERM → SIGKILL at a stop (contract §3.9)
   base::Duration heartbeat{30'000};    // how often a running job's time and checkpoints are saved
   std::string step_kind = "training";  // keys are "<step_kind>/<job>"; differs per region when
                                        // regions share a runner

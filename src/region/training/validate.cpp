@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/training/validate.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "aws/service.h"
 #include "base/strings.h"
 #include "region/telemetry/metric_matcher.h"
@@ -47,6 +50,24 @@ void check_algorithm(const JobSpec& spec) {
   }
 }
 
+// Types whose size is that of the disks they come with.
+bool has_local_disks(const std::string& type) {
+  constexpr std::string_view kFamilies[] = {
+      "ml.g4dn.", "ml.g5.",  "ml.g6.",   "ml.g6e.",  "ml.gr6.",  "ml.p4d.",   "ml.p4de.",
+      "ml.p5.",   "ml.p5e.", "ml.p5en.", "ml.p6-",   "ml.trn1.", "ml.trn1n.", "ml.trn2.",
+      "ml.m5d.",  "ml.c5d.", "ml.r5d.",  "ml.i3en.", "ml.m6id.", "ml.c6id.",  "ml.r6id."};
+  return std::any_of(std::begin(kFamilies), std::end(kFamilies),
+                     [&](std::string_view family) { return type.starts_with(family); });
+}
+
+void check_volume(const JobSpec& spec) {
+  if (spec.volume_gb) return;
+  for (const Group& group : spec.groups)
+    if (!has_local_disks(group.type))
+      refuse("ResourceConfig.VolumeSizeInGB is required: instances of type " + group.type +
+             " have no disks of their own");
+}
+
 void check_resources(const Json& request, const JobSpec& spec) {
   const Json* resources = base::find(request, "ResourceConfig");
   if (!resources) refuse("ResourceConfig is required");
@@ -58,6 +79,7 @@ void check_resources(const Json& request, const JobSpec& spec) {
   if (!spec.heterogeneous &&
       (!base::find(*resources, "InstanceType") || !base::find(*resources, "InstanceCount")))
     refuse("ResourceConfig must have InstanceType and InstanceCount, or InstanceGroups");
+  check_volume(spec);
   std::set<std::string> names;
   for (const Group& group : spec.groups)
     if (!names.insert(group.name).second)
@@ -68,9 +90,20 @@ void check_resources(const Json& request, const JobSpec& spec) {
     refuse("KeepAlivePeriodInSeconds can't be combined with InstanceGroups");
 }
 
+constexpr std::int64_t kMostRuntimeMs = 28ll * 86'400'000, kMostWaitMs = 3'600'000;
+
+bool is_built_in(const JobSpec& spec) {
+  const std::string repository = repository_name(spec.image);
+  return (repository == "xgboost" || repository == "sagemaker-xgboost") && !spec.has_script() &&
+         spec.entrypoint.empty();
+}
+
 void check_limits(const Json& request, const JobSpec& spec) {
   if (!base::find(request, "StoppingCondition")) refuse("StoppingCondition is required");
   const Bounds& bounds = spec.bounds;
+  if (bounds.max_runtime_ms > kMostRuntimeMs)
+    refuse("MaxRuntimeInSeconds (" + std::to_string(bounds.max_runtime_ms / 1000) +
+           ") must be at most " + std::to_string(kMostRuntimeMs / 1000) + " (28 days)");
   if (spec.spot && !bounds.max_wait_ms)
     refuse(
         "MaxWaitTimeInSeconds is required in StoppingCondition when EnableManagedSpotTraining is "
@@ -81,6 +114,12 @@ void check_limits(const Json& request, const JobSpec& spec) {
     refuse("MaxWaitTimeInSeconds (" + std::to_string(*bounds.max_wait_ms / 1000) +
            ") must be equal to or greater than MaxRuntimeInSeconds (" +
            std::to_string(bounds.max_runtime_ms / 1000) + ")");
+  if (bounds.max_wait_ms && *bounds.max_wait_ms > kMostWaitMs && !spec.checkpoints &&
+      is_built_in(spec))
+    refuse(
+        "MaxWaitTimeInSeconds (" + std::to_string(*bounds.max_wait_ms / 1000) +
+        ") must be at most " + std::to_string(kMostWaitMs / 1000) +
+        " for a built-in algorithm without CheckpointConfig: an interruption loses all its work");
 }
 
 void check_pipe_only(const Channel& channel) {
