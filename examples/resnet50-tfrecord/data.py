@@ -2,7 +2,6 @@
 """Batches of images from TFRecord shards, one part of the shards' records for each rank."""
 
 import io
-import pathlib
 import random
 
 import numpy
@@ -12,14 +11,6 @@ from tfrecord import parse_example, read_records
 
 MEAN = torch.tensor([0.485, 0.456, 0.406]).reshape(3, 1, 1)
 SPREAD = torch.tensor([0.229, 0.224, 0.225]).reshape(3, 1, 1)
-
-
-def find_shards(directory, part):
-    """The shards named `<part>-…`, as ImageNet's usual conversion writes them."""
-    shards = sorted(p for p in pathlib.Path(directory).glob(f"**/{part}-*") if p.is_file())
-    if not shards:
-        raise SystemExit(f"no TFRecord shard named {part}-* below {directory}")
-    return shards
 
 
 def decode(features):
@@ -101,7 +92,3 @@ def validation_batches(shards, size, batch, rank, ranks):
 
 def label(features):
     return features["image/class/label"][0] - 1  # ImageNet's labels begin at 1
-
-
-def count_records(shards):
-    return sum(1 for shard in shards for _ in read_records(shard))

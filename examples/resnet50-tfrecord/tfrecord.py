@@ -9,6 +9,7 @@ of the data. The data of ImageNet-like sets is a tf.train.Example:
   Feature  { BytesList = 1 | FloatList = 2 | Int64List = 3; }   each { repeated value = 1; }
 """
 
+import pathlib
 import struct
 
 
@@ -60,6 +61,18 @@ def read_records(path, check_data=False):
             if check_data and masked_crc(data) != struct.unpack("<I", body[length:])[0]:
                 raise BadRecord(f"{path}: wrong data checksum at byte {offset}")
             yield data
+
+
+def count_records(shards):
+    return sum(1 for shard in shards for _ in read_records(shard))
+
+
+def find_shards(directory, part):
+    """The shards named `<part>-…`, as ImageNet's usual conversion writes them."""
+    shards = sorted(p for p in pathlib.Path(directory).glob(f"**/{part}-*") if p.is_file())
+    if not shards:
+        raise SystemExit(f"no TFRecord shard named {part}-* below {directory}")
+    return shards
 
 
 def write_record(file, data):
