@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import pathlib
+import sys
 import tempfile
 import textwrap
 import unittest
@@ -24,10 +25,26 @@ TRAIN = textwrap.dedent("""
     pathlib.Path(os.environ["SM_MODEL_DIR"], "model.txt").write_text("trained")
 """)
 
+# A script for the XGBoost estimator, with the package of the virtual environment that its image is mapped to.
+BOOST = textwrap.dedent("""
+    import argparse, os, subprocess, sys
+    import numpy, xgboost
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--num_round", type=int)
+    args = parser.parse_args()
+    rows = numpy.loadtxt(os.path.join(os.environ["SM_CHANNEL_TRAIN"], "train.csv"), delimiter=",")
+    data = xgboost.DMatrix(rows[:, 1:], label=rows[:, 0])
+    model = xgboost.train({"objective": "binary:logistic"}, data, args.num_round, evals=[(data, "train")])
+    model.save_model(os.path.join(os.environ["SM_MODEL_DIR"], "model.json"))
+    subprocess.run(["python", "-c", "import sys; print('python is', sys.prefix)"], check=True)
+""")
+
 
 def setUpModule():
     global meridian
-    meridian = harness.Daemon().start()
+    # The family's image runs the built-in algorithm; this version of it is a Python with the package.
+    meridian = harness.Daemon(
+        config=f'images:\n  - match: "*/sagemaker-xgboost:1.5-1"\n    run: host:{sys.executable}\n').start()
     unittest.addModuleCleanup(meridian.close)
     meridian.export_environment()
     os.environ["SAGEMAKER_TELEMETRY_OPT_OUT"] = "true"
@@ -87,13 +104,41 @@ class Sdk(unittest.TestCase):
         printed = self.fit(estimator, {"train": data})
         self.assertIn("epoch=0", printed)
 
-    def test_xgboost_estimator(self):
-        import sagemaker
-        from sagemaker.estimator import Estimator
+    def boost_data(self, session):
         directory = pathlib.Path(tempfile.mkdtemp())
         (directory / "train.csv").write_text("".join(f"{i % 2},{i % 2 + i / 1000},{i % 7}\n" for i in range(200)))
+        return session.upload_data(str(directory / "train.csv"), key_prefix="xgb")
+
+    def test_xgboost_estimator(self):
+        import sagemaker
+        from sagemaker.xgboost import XGBoost
+        directory = pathlib.Path(tempfile.mkdtemp())
+        (directory / "boost.py").write_text(BOOST)
         session = sagemaker.Session()
-        data = session.upload_data(str(directory / "train.csv"), key_prefix="xgb")
+        estimator = XGBoost(entry_point="boost.py", source_dir=str(directory), role=harness.ROLE,
+                            framework_version="1.5-1", instance_count=1, instance_type="ml.m5.large",
+                            hyperparameters={"num_round": 5},
+                            metric_definitions=[{"Name": "logloss", "Regex": r"train-logloss:([0-9.]+)"}])
+        printed = self.fit(estimator, {"train": self.boost_data(session)})
+        self.assertIn("train-logloss", printed)
+        self.assertIn(f"python is {sys.prefix}", printed)
+        job = estimator.latest_training_job.describe()
+        self.assertLess({m["MetricName"]: m["Value"] for m in job["FinalMetricDataList"]}["logloss"], 0.5)
+
+    def test_the_default_bucket_is_made_when_needed(self):
+        import sagemaker
+        session = sagemaker.Session()
+        self.assertEqual(session.default_bucket(), "sagemaker-us-west-2-000000000000")
+        uri = session.upload_data(__file__, key_prefix="own/prefix")
+        self.assertEqual(uri, "s3://sagemaker-us-west-2-000000000000/own/prefix/sdk2.py")
+        self.assertEqual(session.read_s3_file(session.default_bucket(), "own/prefix/sdk2.py"),
+                         pathlib.Path(__file__).read_text())
+
+    def test_the_xgboost_image_runs_the_built_in_algorithm(self):
+        import sagemaker
+        from sagemaker.estimator import Estimator
+        session = sagemaker.Session()
+        data = self.boost_data(session)
         image = sagemaker.image_uris.retrieve("xgboost", "us-west-2", version="1.7-1")
         estimator = Estimator(image_uri=image, role=harness.ROLE, instance_count=1, instance_type="ml.m5.large",
                               output_path=f"s3://{session.default_bucket()}/xgb-out",
