@@ -10,9 +10,20 @@
 #include <vector>
 
 #include "base/json.h"
+#include "kube/cel/cel.h"
 #include "kube/cel/regex.h"
+#include "kube/status.h"
 
 namespace meridian::kube {
+
+// One of x-kubernetes-validations.
+struct SchemaRule {
+  CelProgram program;
+  std::string text, message;
+  std::optional<CelProgram> message_expression;
+  std::string reason;      // of the cause
+  std::string field_path;  // of the field to blame, below the node: ".a.b"
+};
 
 struct SchemaNode {
   using Pointer = std::unique_ptr<const SchemaNode>;
@@ -44,6 +55,8 @@ struct SchemaNode {
       max_properties;
   std::vector<Pointer> all_of, any_of, one_of;
   Pointer none_of;  // not
+  std::vector<SchemaRule> rules;
+  bool rules_below = false;  // here or further down
 
   // The schema of a member; null when it is not known.
   const SchemaNode* member(std::string_view name) const {
@@ -66,8 +79,15 @@ std::string item_path(const std::string& parent, std::size_t index);
 bool has_format(std::string_view format, std::string_view text);
 
 // What is wrong with `value` as an instance of `node`, named from `path`; without CEL rules.
-std::vector<struct Cause> structural_causes(const SchemaNode& node, const base::Json& value,
-                                            const std::string& path);
+std::vector<Cause> structural_causes(const SchemaNode& node, const base::Json& value,
+                                     const std::string& path);
+// `field` names the rule in causes.
+base::Result<SchemaRule, Cause> parse_schema_rule(const base::Json& rule, const std::string& field);
+// What the rules of `node` and below say of a value that is structurally right. `old` may be null;
+// `budget` is for all rules together.
+std::vector<Cause> rule_causes(const SchemaNode& node, const base::Json& value,
+                               const base::Json* old, const std::string& path,
+                               CelBudget budget = {.steps = 10'000'000});
 // apply_defaults and unknown_fields below one node; the root's metadata has no part in them.
 void apply_node_defaults(const SchemaNode& node, base::Json& value);
 std::vector<std::string> unknown_below(const SchemaNode& node, const base::Json& value);

@@ -47,6 +47,7 @@ class Parser {
     read_object(schema, path, place, depth, *node);
     read_array(schema, path, place, depth, *node);
     read_conditions(schema, path, place, depth, *node);
+    read_rules(schema, path, place, *node);
     read_default(schema, path, *node);
     return node;
   }
@@ -290,6 +291,23 @@ class Parser {
     if (const Json* none = base::find(schema, "not")) {
       node.none_of = parse(*none, at(path, "not"), below, depth + 1);
     }
+  }
+
+  void read_rules(const Json& schema, const std::string& path, Place place, SchemaNode& node) {
+    const JsonArray* list = read_list(schema, path, "x-kubernetes-validations");
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const std::string field = fmt::format("{}[{}]", at(path, "x-kubernetes-validations"), i);
+      if (place != Place::structure) {
+        throw Failure{forbidden(field, "must be undefined below a condition")};
+      }
+      auto rule = parse_schema_rule((*list)[i], field);
+      if (!rule) throw Failure{rule.error()};
+      node.rules.push_back(std::move(*rule));
+    }
+    const auto below = [](const SchemaNode::Pointer& next) { return next && next->rules_below; };
+    node.rules_below = !node.rules.empty() || below(node.additional) || below(node.items) ||
+                       std::any_of(node.properties.begin(), node.properties.end(),
+                                   [&](const auto& property) { return below(property.second); });
   }
 
   // A default is an instance of its own schema.

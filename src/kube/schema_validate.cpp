@@ -247,8 +247,9 @@ std::vector<Cause> structural_causes(const SchemaNode& node, const Json& value,
   return Validator(visits).run(node, value, path);
 }
 
-std::vector<Cause> validate(const Schema& schema, const Json& object, const Json*) {
-  return structural_causes(schema.root(), object, "");
+std::vector<Cause> validate(const Schema& schema, const Json& object, const Json* old_object) {
+  auto causes = structural_causes(schema.root(), object, "");
+  return causes.empty() ? rule_causes(schema.root(), object, old_object, "") : causes;
 }
 
 }  // namespace meridian::kube

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <pcre2.h>
 
+#include <algorithm>
 #include <array>
 
 namespace meridian::kube {
@@ -12,7 +13,9 @@ namespace {
 
 constexpr std::size_t longest_pattern = 4096;
 constexpr unsigned most_repeats = 1000;  // RE2's own
-constexpr std::uint32_t match_limit = 1'000'000;
+// Steps of the search per byte of text, and at most: enough for what is not exponential.
+constexpr std::size_t steps_per_byte = 200;
+constexpr std::size_t most_steps = 1'000'000;
 constexpr std::uint32_t heap_limit_kib = 20'000;
 
 struct FreeMatch {
@@ -178,16 +181,49 @@ base::Result<Regex> parse_regex(std::string_view pattern) {
   return Regex(std::make_shared<Regex::Code>(code));
 }
 
-std::optional<bool> Regex::finds(std::string_view text) const {
-  const std::unique_ptr<pcre2_match_data, FreeMatch> data(pcre2_match_data_create(1, nullptr));
+namespace {
+
+// One search from `start` on; what pcre2_match answers.
+int search(const pcre2_code* code, std::string_view text, std::size_t start,
+           pcre2_match_data* data) {
   const std::unique_ptr<pcre2_match_context, FreeContext> context(
       pcre2_match_context_create(nullptr));
-  pcre2_set_match_limit(context.get(), match_limit);
+  pcre2_set_match_limit(context.get(), static_cast<std::uint32_t>(std::min(
+                                           (text.size() + 50) * steps_per_byte, most_steps)));
   pcre2_set_heap_limit(context.get(), heap_limit_kib);
-  const int found = pcre2_match(code_->code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(),
-                                0, 0, data.get(), context.get());
+  return pcre2_match(code, reinterpret_cast<PCRE2_SPTR>(text.data()), text.size(), start, 0, data,
+                     context.get());
+}
+
+// The start of the character after the one at `at`.
+std::size_t next_character(std::string_view text, std::size_t at) {
+  for (++at; at < text.size() && (text[at] & 0xc0) == 0x80;) ++at;
+  return at;
+}
+
+}  // namespace
+
+std::optional<bool> Regex::finds(std::string_view text) const {
+  const std::unique_ptr<pcre2_match_data, FreeMatch> data(pcre2_match_data_create(1, nullptr));
+  const int found = search(code_->code, text, 0, data.get());
   if (found >= 0) return true;
   return found == PCRE2_ERROR_NOMATCH ? std::optional(false) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> Regex::find_all(std::string_view text,
+                                                        std::size_t most) const {
+  const std::unique_ptr<pcre2_match_data, FreeMatch> data(pcre2_match_data_create(1, nullptr));
+  std::vector<std::string> out;
+  std::size_t at = 0;
+  while (at <= text.size() && out.size() < most) {
+    const int found = search(code_->code, text, at, data.get());
+    if (found == PCRE2_ERROR_NOMATCH) break;
+    if (found < 0) return std::nullopt;
+    const PCRE2_SIZE* ends = pcre2_get_ovector_pointer(data.get());
+    out.emplace_back(text.substr(ends[0], ends[1] - ends[0]));
+    at = ends[1] > ends[0] ? ends[1] : next_character(text, ends[1]);
+  }
+  return out;
 }
 
 }  // namespace meridian::kube

@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -22,6 +23,8 @@ class Regex {
  public:
   // Nothing when the search would take too long, or the text is no UTF-8.
   std::optional<bool> finds(std::string_view text) const;
+  // The first `most` matches, none overlapping; nothing as above.
+  std::optional<std::vector<std::string>> find_all(std::string_view text, std::size_t most) const;
 
  private:
   struct Code;
