@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "base/strings.h"
-
 namespace meridian::region::telemetry {
 namespace {
 
@@ -16,25 +14,6 @@ constexpr const char* name_space = "/aws/sagemaker/TrainingJobs";
 std::optional<double> percent(double part, double whole) {
   if (!(whole > 0)) return std::nullopt;
   return std::clamp(part / whole * 100, 0.0, 100.0);
-}
-
-// "45 %", "1024 MiB", "45", "[N/A]".
-std::optional<double> leading_number(std::string_view text) {
-  text = base::trim(text);
-  return base::to_double(text.substr(0, text.find(' ')));
-}
-
-std::optional<GpuSample> parse_gpu_line(std::string_view line) {
-  const auto fields = base::split(line, ',');
-  if (fields.size() != 4) return std::nullopt;
-  const auto index = base::to_int(base::trim(fields[0]));
-  if (!index || *index < 0 || *index > 1'000'000) return std::nullopt;
-  GpuSample out;
-  out.index = static_cast<int>(*index);
-  if (const auto used = leading_number(fields[1])) out.utilization = std::clamp(*used, 0.0, 100.0);
-  const auto used = leading_number(fields[2]), total = leading_number(fields[3]);
-  if (used && total) out.memory = percent(*used, *total);
-  return out;
 }
 
 void add(std::optional<double>& sum, const std::optional<double>& value) {
@@ -64,22 +43,7 @@ HostSample sample_host(const run::Usage& before, const run::Usage& after, double
   return out;
 }
 
-base::Result<std::vector<GpuSample>> parse_gpu_csv(std::string_view csv) {
-  std::vector<GpuSample> out;
-  int number = 0;
-  for (const auto& piece : base::split(csv, '\n')) {
-    ++number;
-    const std::string_view line = base::trim(piece);
-    if (line.empty() || (number == 1 && line.starts_with("index"))) continue;
-    const auto sample = parse_gpu_line(line);
-    if (!sample)
-      return base::ParseError{"not 'index, utilization, memory used, memory total'", 0, number, 1};
-    out.push_back(*sample);
-  }
-  return out;
-}
-
-GpuFigures sum_gpus(const std::vector<GpuSample>& samples, const std::vector<int>& devices) {
+GpuFigures sum_gpus(const std::vector<run::GpuSample>& samples, const std::vector<int>& devices) {
   GpuFigures out;
   for (const auto& sample : samples) {
     if (std::find(devices.begin(), devices.end(), sample.index) == devices.end()) continue;
@@ -100,10 +64,7 @@ HostCapacity machine_capacity(double cpus, const std::filesystem::path& director
 }
 
 void put_host_metrics(Telemetry& telemetry, const std::string& job, const std::string& host,
-                      const run::Usage& before, const run::Usage& after, double seconds,
-                      double cpus) {
-  const HostSample sample =
-      sample_host(before, after, seconds, machine_capacity(cpus, telemetry.directory()));
+                      const HostSample& sample) {
   put(telemetry, job, host, "CPUUtilization", sample.cpu);
   put(telemetry, job, host, "MemoryUtilization", sample.memory);
   put(telemetry, job, host, "DiskUtilization", sample.disk);

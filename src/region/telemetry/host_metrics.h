@@ -9,13 +9,13 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/error.h"
 #include "region/telemetry/telemetry.h"
+#include "run/gpu.h"
 #include "run/instance.h"
 
 namespace meridian::region::telemetry {
@@ -36,30 +36,19 @@ struct HostSample {
 HostSample sample_host(const run::Usage& before, const run::Usage& after, double seconds,
                        const HostCapacity& capacity);
 
-struct GpuSample {
-  int index = 0;
-  std::optional<double> utilization, memory;  // percent; nothing for "[N/A]"
-};
-
-// The output of
-//   nvidia-smi --query-gpu=index,utilization.gpu,memory.used,memory.total --format=csv
-// with or without header and units. A line that is something else is an error.
-base::Result<std::vector<GpuSample>> parse_gpu_csv(std::string_view csv);
-
 // GPUUtilization and GPUMemoryUtilization of a host: the sum over its devices, as CloudWatch does
 // (0..100 per GPU). Only devices in `devices` count.
 struct GpuFigures {
   std::optional<double> utilization, memory;
 };
-GpuFigures sum_gpus(const std::vector<GpuSample>& samples, const std::vector<int>& devices);
+GpuFigures sum_gpus(const std::vector<run::GpuSample>& samples, const std::vector<int>& devices);
 
 // This machine: memory, and the disk that holds `directory`.
 HostCapacity machine_capacity(double cpus, const std::filesystem::path& directory);
 
-// Writes what sample_host finds. `host` is algo-N.
+// `host` is algo-N.
 void put_host_metrics(Telemetry& telemetry, const std::string& job, const std::string& host,
-                      const run::Usage& before, const run::Usage& after, double seconds,
-                      double cpus);
+                      const HostSample& sample);
 void put_gpu_metrics(Telemetry& telemetry, const std::string& job, const std::string& host,
                      const GpuFigures& figures);
 

@@ -33,36 +33,8 @@ TEST(HostMetrics, WhatCannotBeKnownIsLeftOut) {
   EXPECT_EQ(sample_host(after, before, 60, {}).disk, std::nullopt);
 }
 
-TEST(HostMetrics, ReadsWhatNvidiaSmiPrints) {
-  const auto gpus = parse_gpu_csv(
-      "index, utilization.gpu [%], memory.used [MiB], memory.total [MiB]\n"
-      "0, 45 %, 1024 MiB, 4096 MiB\r\n"
-      "1, [N/A], 0 MiB, [N/A]\n\n");
-  ASSERT_TRUE(gpus.ok());
-  ASSERT_EQ(gpus->size(), 2u);
-  EXPECT_EQ((*gpus)[0].utilization, 45);
-  EXPECT_EQ((*gpus)[0].memory, 25);
-  EXPECT_EQ((*gpus)[1].utilization, std::nullopt);
-  EXPECT_EQ((*gpus)[1].memory, std::nullopt);
-}
-
-TEST(HostMetrics, PlainNumbersAreReadToo) {
-  const auto gpus = parse_gpu_csv("3, 7, 1, 2\n");
-  ASSERT_TRUE(gpus.ok());
-  EXPECT_EQ((*gpus)[0].index, 3);
-  EXPECT_EQ((*gpus)[0].memory, 50);
-}
-
-TEST(HostMetrics, OtherTextIsAnErrorWithItsLine) {
-  const auto gpus = parse_gpu_csv("0, 1, 1, 2\nNo devices were found\n");
-  ASSERT_FALSE(gpus.ok());
-  EXPECT_EQ(gpus.error().line, 2);
-  EXPECT_FALSE(parse_gpu_csv("-1, 1, 1, 2").ok());
-  EXPECT_FALSE(parse_gpu_csv("1,2,3").ok());
-}
-
 TEST(HostMetrics, OnlyAssignedGpusCount) {
-  const std::vector<GpuSample> samples = {{0, 50, 10}, {1, 70, 20}, {2, std::nullopt, 30}};
+  const std::vector<run::GpuSample> samples = {{0, 50, 10}, {1, 70, 20}, {2, std::nullopt, 30}};
   const auto figures = sum_gpus(samples, {1, 2});
   EXPECT_EQ(figures.utilization, 70);
   EXPECT_EQ(figures.memory, 50);

@@ -158,8 +158,7 @@ TEST_F(TelemetryTest, ThePlatformsOwnLinesAreEvents) {
 }
 
 TEST_F(TelemetryTest, HostMetricsHaveTheirHostsDimension) {
-  put_host_metrics(*telemetry, "job", "algo-1", {.cpu_seconds = 0},
-                   {.cpu_seconds = 90, .memory_bytes = 1, .memory_limit_bytes = 4}, 60, 2);
+  put_host_metrics(*telemetry, "job", "algo-1", {.cpu = 150, .memory = 25, .disk = 3});
   put_gpu_metrics(*telemetry, "job", "algo-1", {.utilization = 40, .memory = std::nullopt});
   base::JsonArray dimensions{base::JsonObject{{"Name", "Host"}, {"Value", "job/algo-1"}}};
   const auto listed = cloudwatch("ListMetrics", {{"Dimensions", dimensions}});

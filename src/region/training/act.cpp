@@ -161,7 +161,7 @@ void Controller::begin_upload(JobRecord& record, const JobSpec& spec, const Obse
     if (const auto& exit = observed.instances[i].exit)
       record.exits.push_back(exit_facts(hosts.at(i).host, *exit));
   end_feeding(record);
-  measure(record, spec, memory);  // the last word on short jobs
+  core_.parts.activities.forget(measure_name(record));
   base::Timestamp now = core_.parts.clock.now();
   record.cause = cause;
   record.modified = now;
@@ -202,7 +202,7 @@ void Controller::restart(JobRecord& record, const JobSpec& spec, Cause cause) {
   auto memory = memory_of(record.name);
   memory->sync.reset();
   memory->pressed.clear();
-  memory->usage.clear();
+  memory->meter.reset();
   memory->measured.reset();
   core_.wake_waiting();
 }

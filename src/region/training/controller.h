@@ -14,6 +14,7 @@
 #include "base/sync.h"
 #include "control/runner.h"
 #include "region/training/core.h"
+#include "region/training/meter.h"
 #include "region/training/outputs.h"
 #include "region/training/plan.h"
 
@@ -26,13 +27,13 @@ class Controller {
 
  private:
   // What this process knows of a job beyond its record. Lost at a restart without harm. Only the
-  // job's own step touches it; activities share the OutputSync.
+  // job's own step touches it; activities share the OutputSync and the Meter.
   struct Memory {
     std::set<std::string> adopted;  // instance ids
     std::set<std::string> pressed;  // told to stop
     std::shared_ptr<OutputSync> sync;
+    std::shared_ptr<Meter> meter;
     std::optional<base::Ticks> synced, measured;
-    std::map<std::string, run::Usage> usage;  // host → at the last measurement
     capacity::Lease lease;
     std::string lease_error;
     std::string work_error;  // of the phase's activity
@@ -71,7 +72,8 @@ class Controller {
   void feed_pipes_of(JobRecord& record, const JobSpec& spec);
   void end_feeding(const JobRecord& record);
   std::string feed_name(const JobRecord& record) const;
-  void measure(const JobRecord& record, const JobSpec& spec, Memory& memory);
+  std::string measure_name(const JobRecord& record) const;
+  std::shared_ptr<Meter> meter_of(const JobRecord& record, const JobSpec& spec, Memory& memory);
   void measure_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory);
   std::shared_ptr<OutputSync> sync_of(const JobRecord& record, const JobSpec& spec, Memory& memory);
   control::Outcome rest(JobRecord& record, const JobSpec& spec, const Observed& observed,

@@ -51,6 +51,17 @@ class MemoryObjects final : public s3::Objects {
   std::optional<std::filesystem::path> find_file(const std::string&, const std::string&) override {
     return std::nullopt;
   }
+  // From now on objects lie in files there too.
+  void keep_in(std::filesystem::path directory) { directory_ = std::move(directory); }
+  std::optional<std::vector<LocalPiece>> find_pieces(const std::string& bucket,
+                                                     const std::string& key) override {
+    if (directory_.empty() || !find(bucket, key)) return std::nullopt;
+    const std::string bytes = text(bucket, key);
+    const auto file = directory_ / std::to_string(std::hash<std::string>()(bucket + "/" + key));
+    base::make_directories(directory_);
+    base::write_file(file, bytes);
+    return std::vector<LocalPiece>{{file, bytes.size()}};
+  }
   void put_file(const std::string& bucket, const std::string& key,
                 const std::filesystem::path& file, std::stop_token) override {
     put_bytes(bucket, key, base::read_file(file));
@@ -75,6 +86,7 @@ class MemoryObjects final : public s3::Objects {
     return {key, bytes.size(), std::to_string(std::hash<std::string>()(bytes)), {1000}};
   }
   base::Sync<std::map<std::pair<std::string, std::string>, std::string>> objects_;
+  std::filesystem::path directory_;
 };
 
 inline HostProbe fake_probe() {
@@ -92,7 +104,11 @@ inline HostProbe fake_probe() {
 
 class RegionTest : public testing::Test {
  protected:
-  RegionTest() { restart(); }
+  RegionTest() : RegionTest({{.name = "default", .count = 8}}) {}
+  explicit RegionTest(std::vector<capacity::Pool> pools)
+      : capacity_(*store_, clock_, "000000000000/us-west-2", std::move(pools)) {
+    restart();
+  }
 
   // A new daemon over the same store, objects and instances.
   void restart() {
@@ -187,8 +203,7 @@ class RegionTest : public testing::Test {
   identity::Identity identity_{*store_, clock_, random_};
   MemoryObjects objects_;
   run::FakeEngine engine_{clock_};
-  capacity::Capacity capacity_{
-      *store_, clock_, "000000000000/us-west-2", {{.name = "default", .count = 8}}};
+  capacity::Capacity capacity_;
   control::StepTable steps_;
   std::unique_ptr<control::VirtualRunner> runner_;
   std::unique_ptr<control::InlineActivities> activities_;

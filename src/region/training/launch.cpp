@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "region/training/fast_file.h"
 #include "region/training/layout.h"
 #include "region/training/staging.h"
 
@@ -102,6 +103,9 @@ std::vector<run::Mount> mounts_for(const Core& core, const JobRecord& record, co
     if (channel.file_system) {
       mounts.push_back({file_system_directory(core.settings, *channel.file_system), inside,
                         channel.file_system->writable ? Mode::read_write : Mode::read_only});
+    } else if (const fs::path index = index_file(core.directory(record), channel, slot.host);
+               fs::exists(index)) {
+      mounts.push_back({index, inside, Mode::on_demand});
     } else {
       mounts.push_back(
           {channel_directory(core.directory(record), channel, slot.host), inside, Mode::overlay});
@@ -116,12 +120,6 @@ std::vector<run::Mount> mounts_for(const Core& core, const JobRecord& record, co
     mounts.push_back(
         {core.settings.algorithms_directory / "meridian-xgboost", kXgboost, Mode::read_only});
   return mounts;
-}
-
-std::vector<int> gpus_of(const JobRecord& record, const JobSpec& spec, std::size_t index) {
-  std::size_t each = record.gpus.size() / std::max(1, spec.instance_count());
-  auto first = record.gpus.begin() + static_cast<std::ptrdiff_t>(index * each);
-  return {first, first + static_cast<std::ptrdiff_t>(each)};
 }
 
 void set_command(const JobSpec& spec, const Program& program, const run::ScriptJob& job,
@@ -152,6 +150,12 @@ void set_command(const JobSpec& spec, const Program& program, const run::ScriptJ
 }
 
 }  // namespace
+
+std::vector<int> gpus_of(const JobRecord& record, const JobSpec& spec, std::size_t index) {
+  std::size_t each = record.gpus.size() / std::max(1, spec.instance_count());
+  auto first = record.gpus.begin() + static_cast<std::ptrdiff_t>(index * each);
+  return {first, first + static_cast<std::ptrdiff_t>(each)};
+}
 
 std::string host_address(std::size_t index) {
   // 127.0.1.1 … 127.0.1.254, 127.0.2.1 …

@@ -1,4 +1,5 @@
-// What each instance of a gang is started with: a pure function of the record and the settings.
+// What each instance of a gang is started with: a function of the record, the settings, and which
+// channels have an index (fast_file.h).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -19,6 +20,8 @@ struct LaunchFacts {
 run::InstanceSpec instance_spec(const Core& core, const JobRecord& record, const JobSpec& spec,
                                 const HostSlot& slot, const LaunchFacts& facts);
 
+// The devices of host `index` among the job's.
+std::vector<int> gpus_of(const JobRecord& record, const JobSpec& spec, std::size_t index);
 // Where instance N of a gang is found: 127.0.1.1 …
 std::string host_address(std::size_t index);
 

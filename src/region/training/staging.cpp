@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/file.h"
 #include "base/strings.h"
+#include "region/training/fast_file.h"
 #include "region/training/layout.h"
 #include "region/training/platform_files.h"
 #include "region/training/run_record.h"
@@ -63,19 +64,25 @@ class Volumes {
 };
 
 struct StagedChannel {
-  JsonObject digest;                   // for the run record
-  std::vector<std::string> manifests;  // of each host, or of all
+  JsonObject digest;                    // for the run record
+  std::vector<std::string> manifests;   // of each host, or of all
+  std::optional<std::string> obstacle;  // why FastFile became File
 };
 
 StagedChannel stage_channel(Core& core, const fs::path& job, const Channel& channel,
-                            const std::vector<HostSlot>& hosts, Volumes& volumes,
-                            const s3::OnProgress& progress, std::stop_token stop) {
+                            const Program& program, const std::vector<HostSlot>& hosts,
+                            Volumes& volumes, const s3::OnProgress& progress,
+                            std::stop_token stop) {
   bool sharded = channel.s3->distribution == s3::Distribution::sharded;
+  bool fast_file = channel.mode == InputMode::fast_file;
+  const s3::ChannelSource source =
+      fast_file ? require_folder(core.parts.objects, *channel.s3) : *channel.s3;
   std::size_t count = sharded ? hosts.size() : 1;
   InputDigest digest;
   StagedChannel staged;
   for (std::size_t i = 0; i < count; ++i) {
-    auto objects = s3::list_channel(core.parts.objects, *channel.s3, i, count);
+    auto objects = s3::list_channel(core.parts.objects, source, i, count);
+    if (fast_file) keep_named_object(objects, source);
     digest.add(objects);
     if (channel.mode == InputMode::pipe) continue;
     if (objects.empty())
@@ -87,6 +94,11 @@ StagedChannel stage_channel(Core& core, const fs::path& job, const Channel& chan
         volumes.add(hosts[host].host, objects);
       staged.manifests.push_back(channel_manifest(objects));
     }
+    if (fast_file) {
+      staged.obstacle =
+          show_on_demand(core, program, objects, index_file(job, channel, hosts[i].host));
+      if (!staged.obstacle) continue;
+    }
     fs::path target = channel_directory(job, channel, hosts[i].host);
     base::make_directories(target);
     s3::stage(core.parts.objects, objects, target, s3::Decompress::none, progress, stop);
@@ -95,17 +107,29 @@ StagedChannel stage_channel(Core& core, const fs::path& job, const Channel& chan
   return staged;
 }
 
-JsonObject stage_channels(Core& core, const JobRecord& record, const JobSpec& spec,
+// Whether the daemon itself has to read it before the program starts.
+bool ships_code(const JobSpec& spec, const Channel& channel) {
+  auto where = spec.find_setting("sagemaker_submit_directory");
+  return where && where->starts_with("/opt/ml/input/data/" + channel.name + "/");
+}
+
+// Returns the channels' digests.
+JsonObject stage_channels(Core& core, const JobRecord& record, const JobSpec& spec, Staged& result,
                           const s3::OnProgress& progress, std::stop_token stop) {
   JsonObject digests;
   Volumes volumes(spec.volume_gb);
   auto hosts = spec.hosts();
-  for (const Channel& channel : spec.channels) {
+  for (Channel channel : spec.channels) {
     auto chosen = receivers(hosts, channel);
     if (!channel.s3 || chosen.empty()) continue;
+    if (ships_code(spec, channel)) channel.mode = InputMode::file;
     StagedChannel staged = base::while_doing("staging channel '" + channel.name + "'", [&] {
-      return stage_channel(core, core.directory(record), channel, chosen, volumes, progress, stop);
+      return stage_channel(core, core.directory(record), channel, result.program, chosen, volumes,
+                           progress, stop);
     });
+    if (staged.obstacle)
+      result.warnings.push_back("channel '" + channel.name +
+                                "': InputMode FastFile is staged as File: " + *staged.obstacle);
     digests[channel.name] = std::move(staged.digest);
     for (std::size_t i = 0; i < chosen.size() && !staged.manifests.empty(); ++i)
       base::write_file(ml_directory(core.instance_directory(record, chosen[i].host)) /
@@ -187,15 +211,6 @@ void check_file_systems(const Core& core, const JobSpec& spec) {
   }
 }
 
-std::vector<std::string> notes_on_modes(const JobSpec& spec) {
-  std::vector<std::string> notes;
-  for (const Channel& channel : spec.channels)
-    if (channel.mode == InputMode::fast_file)
-      notes.push_back("channel '" + channel.name +
-                      "': InputMode FastFile is staged completely before the start, as File");
-  return notes;
-}
-
 }  // namespace
 
 Cause blame_of(const base::Error& error) {
@@ -225,7 +240,7 @@ Staged stage_job(Core& core, const JobRecord& record, const s3::OnProgress& prog
     write_config_files(instance, config_files(spec, slot, record.request));
     write_config_files(instance, undocumented_config(record, spec, slot));
   }
-  JsonObject inputs = stage_channels(core, record, spec, progress, stop);
+  JsonObject inputs = stage_channels(core, record, spec, staged, progress, stop);
   std::string code;
   if (!staged.program.brings_code)
     code = base::while_doing("unpacking sagemaker_submit_directory",
@@ -233,7 +248,6 @@ Staged stage_job(Core& core, const JobRecord& record, const s3::OnProgress& prog
   base::while_doing("restoring checkpoints",
                     [&] { restore_checkpoints(core, record, spec, stop); });
   staged.run_record = make_run_record(core, record, spec, staged.program, inputs, code);
-  staged.warnings = notes_on_modes(spec);
   if (staged.program.brings_code && spec.find_setting("sagemaker_submit_directory"))
     staged.warnings.push_back(
         "the image has code in /opt/ml/code, which wins over sagemaker_submit_directory");

@@ -1,9 +1,7 @@
 // The activities of a job, and what is done beside a running program.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include <thread>
-
-#include "region/telemetry/host_metrics.h"
+#include "base/strings.h"
 #include "region/training/controller.h"
 #include "region/training/layout.h"
 #include "region/training/pipe.h"
@@ -21,8 +19,12 @@ void do_staging(Core& core, const JobRecord& record, std::stop_token stop) {
   core.records.update(record.name, [&](JobRecord& current) {
     if (current.attempt != record.attempt || current.phase != Phase::staging) return false;
     current.program = program_json(staged.program);
+    if (staged.warnings.empty()) return true;
     if (current.attempt == 1)
       for (const auto& warning : staged.warnings) add_warning(current, warning);
+    enter(current, current.secondary,
+          current.transitions.back().message + "; " + base::join(staged.warnings, "; "),
+          core.parts.clock.now());
     return true;
   });
 }
@@ -57,7 +59,9 @@ void Controller::start_work(const JobRecord& record, const JobSpec& spec, Memory
   if (record.phase == Phase::staging)
     work = [core = &core_, record](std::stop_token stop) { do_staging(*core, record, stop); };
   else
-    work = [core = &core_, record, sync = sync_of(record, spec, memory)](std::stop_token stop) {
+    work = [core = &core_, record, sync = sync_of(record, spec, memory),
+            meter = meter_of(record, spec, memory)](std::stop_token stop) {
+      meter->measure(Meter::Moment::ended, stop);  // the last word on short jobs
       do_uploading(*core, record, *sync, stop);
     };
   core_.parts.activities.ensure(work_name(record), core_.step_key(record.name), std::move(work));
@@ -122,26 +126,29 @@ void Controller::end_feeding(const JobRecord& record) {
   core_.parts.activities.cancel(feed_name(record));
 }
 
-void Controller::measure(const JobRecord& record, const JobSpec& spec, Memory& memory) {
-  base::Ticks now = core_.parts.clock.ticks();
-  base::Duration elapsed = memory.measured ? now - *memory.measured : base::Duration(0);
-  memory.measured = now;
-  int cores = static_cast<int>(std::thread::hardware_concurrency());
-  for (const HostSlot& slot : spec.hosts()) {
-    run::Usage usage = core_.parts.engine.usage(core_.instance_id(record, slot.host));
-    run::Usage& before = memory.usage[slot.host];
-    if (elapsed.count() > 0)
-      telemetry::put_host_metrics(
-          core_.parts.telemetry, record.name, slot.host, before, usage,
-          static_cast<double>(elapsed.count()) / 1000,
-          capacity::cpu_share(core_.pool_for(slot.type), slot.type, spec.instance_count(), cores));
-    before = usage;
-  }
+std::string Controller::measure_name(const JobRecord& record) const {
+  return work_name(record) + "/measure";
+}
+
+std::shared_ptr<Meter> Controller::meter_of(const JobRecord& record, const JobSpec& spec,
+                                            Memory& memory) {
+  if (!memory.meter) memory.meter = std::make_shared<Meter>(core_, record, spec);
+  return memory.meter;
 }
 
 void Controller::measure_sometimes(const JobRecord& record, const JobSpec& spec, Memory& memory) {
   base::Ticks now = core_.parts.clock.ticks();
-  if (!memory.measured || now - *memory.measured >= kMeasureEvery) measure(record, spec, memory);
+  if (memory.measured && now - *memory.measured < kMeasureEvery) return;
+  const std::string name = measure_name(record);
+  if (auto status = core_.parts.activities.find(name)) {
+    if (status->phase == control::ActivityStatus::Phase::running) return;
+    core_.parts.activities.forget(name);
+  }
+  memory.measured = now;
+  core_.parts.activities.ensure(name, core_.step_key(record.name),
+                                [meter = meter_of(record, spec, memory)](std::stop_token stop) {
+                                  meter->measure(Meter::Moment::running, stop);
+                                });
 }
 
 }  // namespace meridian::region::training
