@@ -16,6 +16,32 @@ std::string range_header(std::uint64_t offset, std::uint64_t end) {
   return "bytes=" + std::to_string(offset) + "-" + std::to_string(end - 1);
 }
 
+// Writes to a file in large pieces what libcurl hands out in small ones (16 KiB).
+class Gathered {
+ public:
+  Gathered(int file, std::uint64_t begin) : file_(file), begin_(begin), at_(begin) {}
+  void begin_again() {
+    held_.clear();
+    at_ = begin_;
+  }
+  void add(std::string_view bytes) {
+    held_ += bytes;
+    if (held_.size() >= piece_bytes) flush();
+  }
+  void flush() {
+    write_at(file_, at_, held_);
+    at_ += held_.size();
+    held_.clear();
+  }
+  std::uint64_t end() const { return at_; }  // once flushed
+
+ private:
+  static constexpr std::size_t piece_bytes = 256u << 10;
+  int file_;
+  std::uint64_t begin_, at_;
+  std::string held_;
+};
+
 }  // namespace
 
 // Fetches range after range; the first one says how much there is.
@@ -89,24 +115,21 @@ void Client::fetch(const std::string& bucket, const std::string& key, int file,
     request.headers.set("Range", range_header(begin, begin + stretch->count));
     request.headers.set("If-Match", "\"" + stretch->etag + "\"");
   }
-  auto at = begin;
+  Gathered out(file, begin);
   const auto response = send(request, bucket,
-                             {.restart = [&] { at = begin; },
-                              .sink =
-                                  [&](std::string_view bytes) {
-                                    write_at(file, at, bytes);
-                                    at += bytes.size();
-                                  }});
+                             {.restart = [&] { out.begin_again(); },
+                              .sink = [&](std::string_view bytes) { out.add(bytes); }});
   if (response.status == 404 && response.body.find("NoSuchBucket") == std::string::npos)
     throw no_such_key(key);
   if (response.status == 412)
     throw base::Error(base::Code::failed_precondition,
                       Uri{bucket, key}.text() + " was replaced while it was read");
   if (response.status != (stretch ? 206 : 200)) throw error_of(response, bucket);
-  if (stretch && at != begin + stretch->count)
+  out.flush();
+  if (stretch && out.end() != begin + stretch->count)
     throw base::Error(base::Code::data_loss, Uri{bucket, key}.text() + " is shorter than it was");
   // An earlier try may have written more, of an older version.
-  if (!stretch && ::ftruncate(file, static_cast<off_t>(at)) != 0)
+  if (!stretch && ::ftruncate(file, static_cast<off_t>(out.end())) != 0)
     throw base::errno_error(errno, "writing an object's file");
 }
 
