@@ -127,6 +127,40 @@ class Section {
   std::vector<std::string> known_;
 };
 
+using region::training::SpotPolicy;
+
+void read_trace(Section& s, const std::filesystem::path& directory, SpotPolicy& policy) {
+  std::string file;
+  s.text("trace", file);
+  if (file.empty()) return;
+  try {
+    auto trace = region::training::parse_spot_trace(base::read_file(directory / file));
+    if (!trace) s.fail(s.member_path("trace"), file + ": " + trace.error().text());
+    policy.trace = std::move(*trace);
+  } catch (const base::Error& error) {
+    if (error.code() != base::Code::not_found) throw;
+    s.fail(s.member_path("trace"),
+           "names a file that is not there: " + (directory / file).string());
+  }
+}
+
+SpotPolicy read_spot(Section& s, const std::filesystem::path& directory) {
+  SpotPolicy policy;
+  policy.reclaims_per_hour = s.number("reclaims_per_hour").value_or(0);
+  std::vector<std::string> times;
+  s.texts("reclaim_after", times);
+  for (const std::string& time : times) {
+    const auto duration = parse_duration(time);
+    if (!duration) s.fail(s.member_path("reclaim_after"), "must hold times like 90s, 10m or 2h");
+    policy.reclaim_after.push_back(*duration);
+  }
+  int at_most = -1;
+  s.count("at_most", at_most, 0);
+  if (at_most >= 0) policy.at_most = at_most;
+  read_trace(s, directory, policy);
+  return policy;
+}
+
 region::capacity::Pool read_pool(Section& s) {
   region::capacity::Pool pool;
   pool.name = "default";
@@ -200,7 +234,21 @@ std::optional<std::uint64_t> parse_byte_size(std::string_view text) {
   return *number * unit;
 }
 
-Config parse_config(std::string_view yaml, std::string_view name) {
+std::optional<base::Duration> parse_duration(std::string_view text) {
+  std::int64_t unit = 0;
+  for (const auto& [suffix, ms] : {std::pair<char, std::int64_t>{'s', 1000},
+                                   {'m', 60'000},
+                                   {'h', 3'600'000},
+                                   {'d', 86'400'000}})
+    if (text.ends_with(suffix)) unit = ms;
+  if (unit == 0) return std::nullopt;
+  const auto number = base::to_uint(text.substr(0, text.size() - 1));
+  if (!number || *number > 100'000'000) return std::nullopt;
+  return base::Duration(static_cast<std::int64_t>(*number) * unit);
+}
+
+Config parse_config(std::string_view yaml, std::string_view name,
+                    const std::filesystem::path& directory) {
   Config config;
   const auto parsed = base::parse_yaml(yaml);
   if (!parsed) {
@@ -216,7 +264,12 @@ Config parse_config(std::string_view yaml, std::string_view name) {
   root.texts("regions", config.regions);
   if (config.regions.empty()) root.fail("regions", "must name at least one region");
   if (document.value.get_object().contains("pools")) config.pools.clear();
-  root.each("pools", [&](Section& s) { config.pools.push_back(read_pool(s)); });
+  root.each("pools", [&](Section& s) {
+    config.pools.push_back(read_pool(s));
+    s.section("spot", [&](Section& spot) {
+      config.spot[config.pools.back().name] = read_spot(spot, directory);
+    });
+  });
   root.each("images", [&](Section& s) { config.images.push_back(read_image(s)); });
   root.section("file_systems", [&](Section& s) { read_file_systems(s, config); });
   root.section("s3", [&](Section& s) { s.flag("sync", config.s3_sync); });
@@ -227,7 +280,7 @@ Config parse_config(std::string_view yaml, std::string_view name) {
 
 Config load_config(const std::filesystem::path& file) {
   if (!std::filesystem::exists(file)) return {};
-  return parse_config(base::read_file(file), file.string());
+  return parse_config(base::read_file(file), file.string(), file.parent_path());
 }
 
 }  // namespace meridian

@@ -10,6 +10,11 @@
 //       memory: 8GiB
 //       gpus: 1
 //       price_per_hour: 0.115     # USD; absent: the dated list price of the type, if there is one
+//       spot:                     # when managed spot instances are taken back; absent: when asked
+//         reclaims_per_hour: 0.5  # of each gang that runs, at random
+//         reclaim_after: [10m]    # the first attempt runs so long, later ones to their end
+//         at_most: 3              # reclaims of one job by these two
+//         trace: spot.json        # or: how many there are over time (beside this file)
 //   images:                       # first match wins; before local images and known families
 //     - match: "*/pytorch-training:*"
 //       run: host:/opt/venv/bin/python
@@ -30,6 +35,7 @@
 #include <vector>
 
 #include "region/capacity/capacity.h"
+#include "region/training/spot_policy.h"
 
 namespace meridian {
 
@@ -42,6 +48,7 @@ struct Config {
   std::string account = "000000000000";
   std::vector<std::string> regions{"us-west-2"};
   std::vector<region::capacity::Pool> pools{region::capacity::Pool{}};  // the default pool
+  std::map<std::string, region::training::SpotPolicy> spot;             // by name of the pool
   std::vector<ImageMapping> images;
   std::map<std::string, std::filesystem::path> file_systems;
   bool s3_sync = true;
@@ -51,7 +58,11 @@ struct Config {
 
 // The defaults when the file does not exist.
 Config load_config(const std::filesystem::path& file);
-Config parse_config(std::string_view yaml, std::string_view name);
+// Reads the files that it names relative to `directory`.
+Config parse_config(std::string_view yaml, std::string_view name,
+                    const std::filesystem::path& directory = {});
+// "90s", "10m", "2h", "1d". Nothing for anything else.
+std::optional<base::Duration> parse_duration(std::string_view text);
 // "8GiB", "512MiB", "1000000". Nothing for anything else.
 std::optional<std::uint64_t> parse_byte_size(std::string_view text);
 

@@ -22,12 +22,15 @@
 #include "control/runner.h"
 #include "identity/identity.h"
 #include "key_calls.h"
+#include "kubernetes_face.h"
 #include "net/server.h"
 #include "region/capacity/capacity.h"
 #include "region/front/front.h"
+#include "region/hosting/definitions.h"
 #include "region/telemetry/telemetry.h"
 #include "region/training/training.h"
 #include "run/engine.h"
+#include "run/gpu.h"
 #include "s3/server/server.h"
 #include "s3/store/lifecycle_keeper.h"
 #include "s3/store/object_store.h"
@@ -71,6 +74,12 @@ void check_listen(const DaemonSettings& settings) {
   }
 }
 
+// Programs on the host's network and commands reach the AWS face there without a certificate.
+bool is_plain_and_here(const DaemonSettings& settings) {
+  return settings.certificate.empty() &&
+         (settings.listen == "127.0.0.1" || settings.listen == "localhost");
+}
+
 struct UserIds {
   std::uint32_t user = 0, group = 0;
 };
@@ -109,14 +118,29 @@ std::string sdk_configuration(const Config& config) {
       config.regions.front(), config.account);
 }
 
-// The socket that forwarders inside instances reach the AWS face by. A unix socket's name has 107
+// The sockets of the data directory ("endpoint": forwarders inside instances reach the AWS face by
+// it). A unix socket's name has 107
 // bytes at most; a deep data directory gets one in the runtime directory instead.
-fs::path endpoint_socket(const fs::path& data) {
-  const fs::path inside = data / "endpoint.sock";
+fs::path socket_file(const fs::path& data, std::string_view name) {
+  const fs::path inside = data / fmt::format("{}.sock", name);
   if (inside.string().size() <= 100) return inside;
   const char* runtime = std::getenv("XDG_RUNTIME_DIR");
   return fs::path(runtime != nullptr ? runtime : "/tmp") /
-         fmt::format("meridian-{}.sock", std::hash<std::string>{}(data.string()));
+         fmt::format("meridian-{}-{}.sock", name, std::hash<std::string>{}(data.string()));
+}
+
+// A pool may promise devices that the machine does not have: its jobs would find none.
+void compare_gpus(const std::vector<region::capacity::Pool>& pools) {
+  for (const region::capacity::Pool& pool : pools) {
+    if (pool.gpus == 0) continue;
+    const std::size_t promised = static_cast<std::size_t>(pool.count) * pool.gpus;
+    const std::size_t found = run::find_gpus().size();
+    if (promised <= found) continue;
+    base::log_warn("a pool promises more GPUs than nvidia-smi lists",
+                   {{"pool", pool.name},
+                    {"promised", std::to_string(promised)},
+                    {"listed", std::to_string(found)}});
+  }
 }
 
 // Where a person keeps secrets. Programs run as that person unless the daemon is root, and must not
@@ -149,6 +173,7 @@ region::training::Settings training_settings(const DaemonSettings& daemon, const
   s.algorithms_directory = daemon.programs;
   for (const ImageMapping& m : config.images) s.image_rules.push_back({m.match, m.run});
   s.file_systems = config.file_systems;
+  s.spot = config.spot;
   s.refuse_unenforced = daemon.strict;
   s.step_kind = "training-" + region;
   s.probe = region::training::machine_probe();
@@ -168,7 +193,8 @@ struct Region {
                  .durability = config.s3_sync ? base::Durability::synced : base::Durability::none},
                 clock, random),
         telemetry(*jobs, clock, {config.account, name, directory / "logs"}),
-        capacity(*jobs, clock, config.account + "/" + name, config.pools) {}
+        capacity(*jobs, clock, config.account + "/" + name, config.pools),
+        hosting(*jobs, clock, {config.account, name}) {}
 
   static std::unique_ptr<store::Store> open_jobs(const fs::path& directory) {
     base::make_directories(directory, 0700);
@@ -180,6 +206,7 @@ struct Region {
   s3::ObjectStore objects;
   region::telemetry::Telemetry telemetry;
   region::capacity::Capacity capacity;
+  region::hosting::Definitions hosting;
   std::unique_ptr<region::training::TrainingRegion> training;
 };
 
@@ -190,7 +217,12 @@ struct Daemon::State {
   void open_stores();
   void bind();
   void start_regions();
+  void start_kubernetes();
+  void sweep_old_telemetry();
   void write_run_file();
+  std::uint16_t port_for_programs() const {
+    return programs_face ? programs_face->port() : aws_face->port();
+  }
   void serve_admin(net::Request& request, net::Responder& responder);
 
   DaemonSettings settings;
@@ -211,7 +243,9 @@ struct Daemon::State {
   std::unique_ptr<s3::LifecycleKeeper> lifecycle;
   std::unique_ptr<region::front::Front> front;
   fs::path socket;
-  std::unique_ptr<net::HttpServer> aws_face, local_face, admin_face;
+  // programs_face: the AWS face for this machine, when aws_face is not at http://127.0.0.1.
+  std::unique_ptr<net::HttpServer> aws_face, local_face, programs_face, admin_face;
+  std::unique_ptr<KubernetesFace> kubernetes;
   std::atomic<bool> open_gate{false};
   bool run_file_written = false;
 };
@@ -220,8 +254,10 @@ Daemon::State::~State() {
   // Nobody may call in any more before the parts go: faces, exits, steps, activities.
   std::error_code ignored;
   if (run_file_written) fs::remove(settings.data / "run.json", ignored);
+  kubernetes.reset();  // its controllers call the AWS face
   aws_face.reset();
   local_face.reset();
+  programs_face.reset();
   admin_face.reset();
   if (engine) engine->on_change([](const std::string&) {});
   if (runner) runner->stop();
@@ -233,6 +269,7 @@ void Daemon::State::open_stores() {
   config = load_config(settings.data / "config.yaml");
   if (!settings.regions.empty()) config.regions = settings.regions;
   user = program_user(config);
+  compare_gpus(config.pools);
   control = store::open_sqlite({.path = (settings.data / "control.db").string()});
   fs::permissions(settings.data / "control.db", fs::perms::owner_read | fs::perms::owner_write);
   identity = std::make_unique<identity::Identity>(*control, clock, random);
@@ -271,13 +308,18 @@ void Daemon::State::bind() {
                           .tls_certificate_file = settings.certificate,
                           .tls_key_file = settings.key},
       gated);
-  socket = endpoint_socket(settings.data);
+  socket = socket_file(settings.data, "endpoint");
   local_face = std::make_unique<net::HttpServer>(
       net::ServerSettings{.listen = {.unix_path = socket.string()}}, gated);
-  const std::uint16_t admin_port =
-      settings.port == 0 ? 0 : static_cast<std::uint16_t>(settings.port + 2);
+  const auto port = [&](int offset) {
+    return settings.port == 0 ? std::uint16_t{0}
+                              : static_cast<std::uint16_t>(settings.port + offset);
+  };
+  if (!is_plain_and_here(settings))
+    programs_face = std::make_unique<net::HttpServer>(
+        net::ServerSettings{.listen = {.host = "127.0.0.1", .port = port(3)}}, gated);
   admin_face = std::make_unique<net::HttpServer>(
-      net::ServerSettings{.listen = {.host = "127.0.0.1", .port = admin_port}},
+      net::ServerSettings{.listen = {.host = "127.0.0.1", .port = port(2)}},
       [this](net::Request& q, net::Responder& r) { serve_admin(q, r); });
 }
 
@@ -297,30 +339,71 @@ void Daemon::State::start_regions() {
     region->training = std::make_unique<region::training::TrainingRegion>(
         region::training::Parts{*region->jobs, clock, random, *identity, *objects, *engine,
                                 region->telemetry, region->capacity, *runner, *activities},
-        training_settings(settings, config, name, aws_face->port(), socket));
+        training_settings(settings, config, name, port_for_programs(), socket));
     region->training->register_steps(steps);
     auto calls = region->training->meridian_calls();
     calls.merge(key_calls(*identity));
     front->add_region(name,
-                      {region->training->service(), region->telemetry.logs_service(),
-                       region->telemetry.cloudwatch_service()},
+                      {region->training->service(), region->hosting.service(),
+                       region->telemetry.logs_service(), region->telemetry.cloudwatch_service()},
                       std::move(calls));
   }
   engine->on_change([this](const std::string& id) {
     for (auto& [name, region] : regions) region->training->instance_changed(id);
   });
+  sweep_old_telemetry();
   for (auto& [name, region] : regions) region->training->resume();
   open_gate = true;
   open_gate.notify_all();
 }
 
+void Daemon::State::start_kubernetes() {
+  kubernetes = std::make_unique<KubernetesFace>(
+      KubernetesSettings{
+          .data = settings.data,
+          .socket = socket_file(settings.data, "kubernetes"),
+          .listen = settings.listen,
+          .port = static_cast<std::uint16_t>(settings.port == 0 ? 0 : settings.port + 1),
+          .account = config.account,
+          .version = MERIDIAN_VERSION,
+          .regions = config.regions,
+          .aws_socket = socket,
+          .credentials =
+              [this] {
+                const identity::AccessKey key = identity->ensure_first_key();
+                return aws::Credentials{key.id, key.secret, ""};
+              }},
+      *control, clock, random);
+  kubernetes->start();
+}
+
+// About once an hour, what logs and metrics need not be kept any longer is taken away.
+void Daemon::State::sweep_old_telemetry() {
+  constexpr base::Duration kHour{3'600'000};
+  const std::string kind = "retention";
+  steps.add(kind, [this](const control::Key& key) {
+    auto& telemetry = regions.at(key.substr(key.find('/') + 1))->telemetry;
+    const auto sweep = activities->ensure(
+        key, key, [&telemetry](std::stop_token stop) { telemetry.expire(stop); });
+    if (sweep.phase == control::ActivityStatus::Phase::running)
+      return control::Outcome::again(kHour);
+    if (sweep.error) base::log_warn("retention", {{"error", sweep.error->what()}});
+    activities->forget(key);
+    return control::Outcome::again(kHour);
+  });
+  for (auto& [name, region] : regions) runner->add(kind + "/" + name);
+}
+
 void Daemon::State::write_run_file() {
   base::JsonArray names;
   for (const std::string& name : config.regions) names.emplace_back(name);
+  base::JsonObject ports{
+      {"aws", aws_face->port()}, {"kubernetes", kubernetes->port()}, {"admin", admin_face->port()}};
+  if (programs_face) ports["programs"] = programs_face->port();
   const base::Json run = {
       {"pid", getpid()},
       {"port", aws_face->port()},
-      {"ports", {{"aws", aws_face->port()}, {"admin", admin_face->port()}}},
+      {"ports", std::move(ports)},
       {"listen", settings.listen},
       {"secure", !settings.certificate.empty()},
       {"regions", names},
@@ -354,6 +437,7 @@ Daemon::Daemon(DaemonSettings settings) : state_(std::make_unique<State>(std::mo
   state_->open_stores();
   state_->bind();
   state_->start_regions();
+  state_->start_kubernetes();
   state_->write_run_file();
 }
 
@@ -370,11 +454,13 @@ std::string Daemon::summary() const {
   return fmt::format(
       "Meridian serves {}\n"
       "  AWS APIs   {}://{}:{}\n"
+      "  Kubernetes https://{}:{}\n"
       "  health     http://127.0.0.1:{}/healthz  /readyz  /metrics\n"
       "  data       {}\n"
       "Use it:      eval \"$(meridian --data {} env)\"\n",
       base::join(s.config.regions, ", "), scheme, s.settings.listen, s.aws_face->port(),
-      s.admin_face->port(), s.settings.data.string(), s.settings.data.string());
+      s.settings.listen, s.kubernetes->port(), s.admin_face->port(), s.settings.data.string(),
+      s.settings.data.string());
 }
 
 }  // namespace meridian

@@ -22,7 +22,9 @@ namespace meridian {
 struct DaemonSettings {
   std::filesystem::path data;
   std::string listen = "127.0.0.1";
-  std::uint16_t port = 8470;         // AWS face; +2 = admin. 0 = any free ports
+  // AWS face; +2 = admin; +3 = AWS face for programs on this machine, with TLS or another address
+  // than 127.0.0.1. 0 = any free ports.
+  std::uint16_t port = 8470;
   std::vector<std::string> regions;  // empty: those of config.yaml
   std::filesystem::path programs;    // directory of meridian-init and meridian-xgboost
   bool strict = false;               // refuse fields that promise security we do not give

@@ -9,10 +9,12 @@
 #include <thread>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/log.h"
 #include "cli/cli.h"
 #include "daemon.h"
 #include "detach.h"
+#include "operator_command.h"
 
 namespace {
 
@@ -64,5 +66,9 @@ int up(const meridian::cli::UpOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return meridian::cli::run(argc, argv, {.up = up, .version = MERIDIAN_VERSION});
+  return meridian::cli::run(argc, argv,
+                            {.up = up,
+                             .run_operator = meridian::run_operator,
+                             .operator_manifests = meridian::operator_manifests,
+                             .version = MERIDIAN_VERSION});
 }

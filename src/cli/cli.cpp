@@ -32,6 +32,8 @@ void add_commands(CommandLine& line, Context& context) {
   root.option("--data", context.data_option,
               "directory of the installation (MERIDIAN_DATA, ~/.meridian)");
   root.option("--region", context.region_option, "region to speak to (AWS_REGION, the first)");
+  root.option("--ca-bundle", context.ca_option,
+              "PEM file of those who may vouch for an https endpoint (AWS_CA_BUNDLE)");
   add_daemon_commands(root, context);
   add_env(root, context);
   add_doctor(root, context);
@@ -41,14 +43,20 @@ void add_commands(CommandLine& line, Context& context) {
   add_describe(root, context);
   add_logs(root, context);
   add_job_commands(root, context);
+  add_apply(root, context);
+  add_events(root, context);
+  add_explain(root, context);
+  add_operator(root, context);
   add_s3(root, context);
   add_spot(root, context);
   add_completion(root, context, line);
 }
 
 Session& Context::session() {
-  if (!found)
-    found = std::make_unique<Session>(find_installation(data(), region_option, environment), clock);
+  if (found) return *found;
+  Installation installation = find_installation(data(), region_option, environment);
+  installation.ca_bundle = ca_option.empty() ? environment("AWS_CA_BUNDLE") : ca_option;
+  found = std::make_unique<Session>(std::move(installation), clock);
   return *found;
 }
 

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+#include "base/json_fwd.h"
+
 namespace meridian::cli {
 
 // What `meridian up` was asked for.
@@ -31,8 +33,26 @@ struct UpOptions {
   std::string certificate, key;  // PEM; needed when `listen` is not loopback
 };
 
+// What `meridian operator run` was asked for.
+struct OperatorOptions {
+  std::filesystem::path kubeconfig;  // empty: $KUBECONFIG, ~/.kube/config, the pod's account
+  std::string context;
+  std::string watched_namespace;  // empty: all
+  bool leader_elect = false;
+  std::string lease_namespace;         // empty: the access's own
+  std::filesystem::path regions_file;  // empty: only AWS, with the environment's credentials
+};
+
+// What `meridian operator manifests` was asked for.
+struct ManifestOptions {
+  std::string ns = "meridian-system", image = "meridian:latest", watched_namespace;
+  bool only_crds = false;
+};
+
 struct Hooks {
   std::function<int(const UpOptions&)> up;
+  std::function<int(const OperatorOptions&)> run_operator;
+  std::function<std::vector<base::Json>(const ManifestOptions&)> operator_manifests;
   std::string version;
 };
 

@@ -22,6 +22,7 @@ struct Context {
   const base::Clock& clock;
   Environment environment;
   std::string data_option, region_option;  // --data, --region
+  std::string ca_option{};                 // --ca-bundle
   std::unique_ptr<Session> found{};
 
   std::filesystem::path data() const { return data_directory(data_option, environment); }
@@ -40,6 +41,10 @@ void add_logs(Command root, Context& context);
 void add_job_commands(Command root, Context& context);  // stop, wait, delete
 void add_s3(Command root, Context& context);
 void add_spot(Command root, Context& context);
+void add_apply(Command root, Context& context);
+void add_events(Command root, Context& context);
+void add_explain(Command root, Context& context);
+void add_operator(Command root, Context& context);
 void add_completion(Command root, Context& context, const CommandLine& line);
 
 // All of them, below the root of `line`; `line` must outlive parsing.

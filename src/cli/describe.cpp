@@ -9,6 +9,7 @@
 #include "cli/format.h"
 #include "cli/job_view.h"
 #include "cli/output.h"
+#include "cli/resources.h"
 
 namespace meridian::cli {
 namespace {
@@ -16,6 +17,7 @@ namespace {
 using base::Json;
 
 struct DescribeOptions {
+  ResourceOptions resources;
   std::string name, format = "table";
 };
 
@@ -132,6 +134,7 @@ void print_job(std::ostream& out, const Json& job) {
 }
 
 int describe(Context& context, const DescribeOptions& options) {
+  if (means_resources(options.resources)) return describe_resource(context, options.resources);
   const auto format = parse_format(options.format);
   const auto job = context.session().sagemaker().call(
       "DescribeTrainingJob", {{"TrainingJobName", job_name_of(options.name)}});
@@ -148,9 +151,13 @@ void add_describe(Command root, Context& context) {
   auto o = std::make_shared<DescribeOptions>();
   auto command = root.add("describe", "Show a training job in full",
                           "meridian describe digits-1\nmeridian describe digits-1 -o yaml");
-  command.argument("name", o->name, "NAME or trainingjob/NAME");
+  command.argument("name", o->name, "NAME or trainingjob/NAME; KIND/NAME of a resource");
   command.option("-o,--format", o->format, "table, json or yaml");
-  command.run([o, &context] { return describe(context, *o); });
+  add_cluster_options(command, o->resources.cluster);
+  command.run([o, &context] {
+    o->resources.names = {o->name};
+    return describe(context, *o);
+  });
 }
 
 }  // namespace meridian::cli

@@ -101,6 +101,13 @@ void look_at_machine(Facts& facts) {
   if (const auto answer = ask("unshare --user --map-root-user --mount --uts --ipc true");
       answer.status != 0)
     facts.namespace_error = answer.text.empty() ? "unshare failed" : last_line(answer.text);
+  if (facts.init_found) {
+    const auto probe = ask(shell_quote((self.parent_path() / "meridian-init").string()) +
+                           " files-probe " + shell_quote(fs::temp_directory_path().string()));
+    if (probe.status != 0) facts.files_error = last_line(probe.text);
+  } else {
+    facts.files_error = "meridian-init is not there";
+  }
   look_at_cgroups(facts);
   facts.outward_network = !output_of("command -v pasta || command -v slirp4netns").empty();
   facts.torch_version =

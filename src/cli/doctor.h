@@ -23,6 +23,7 @@ struct Facts {
   std::string python, boto3_version, boto3_python;  // of the python3 on PATH
   bool init_found = false;                          // meridian-init beside this program
   std::string namespace_error;                      // "" = namespaces work
+  std::string files_error;                          // "" = FastFile channels are read on demand
   enum class Cgroups { none, v1, v2, hybrid } cgroups = Cgroups::none;
   bool cgroups_writable = false;
   std::string system_python = "/usr/bin/python3", torch_version;

@@ -92,6 +92,13 @@ void judge_sandbox(const Facts& facts, Findings& all) {
                    : facts.cgroups == Cgroups::v1 ? "v1"
                                                   : "hybrid") +
                   ") limit memory");
+  if (facts.files_error.empty())
+    good(all, "FastFile channels are read on demand");
+  else
+    note(all,
+         "FastFile channels are staged completely before the start, as File (" + facts.files_error +
+             ")",
+         "let the user that runs `meridian up` read and write /dev/fuse, or run it as root");
   if (!facts.outward_network)
     note(all, "neither pasta nor slirp4netns: programs inside instances reach S3, not the internet",
          "apt-get install passt");
@@ -111,8 +118,6 @@ void judge_programs(const Facts& facts, Findings& all) {
   else
     good(all, "Open MPI and mpi4py are there");
   if (!facts.podman) note(all, "no podman: OCI images can't be run", "apt-get install podman runc");
-  // Said whether or not /dev/fuse is there: nothing mounts a channel through it yet.
-  good(all, "FastFile channels are staged completely before the start, as File");
 }
 
 }  // namespace

@@ -87,9 +87,13 @@ TEST(Doctor, MissingProgramsComeWithTheirPackage) {
 }
 
 TEST(Doctor, FastFileIsToldAsWhatItIs) {
-  EXPECT_THAT(
-      judge(healthy()),
-      Contains(Field(&Finding::what, HasSubstr("FastFile channels are staged completely"))));
+  auto facts = healthy();
+  EXPECT_THAT(judge(facts), Contains(Field(&Finding::what, HasSubstr("read on demand"))));
+  facts.files_error = "cannot open /dev/fuse: Permission denied";
+  EXPECT_THAT(judge(facts),
+              Contains(note("staged completely before the start, as File (cannot open "
+                            "/dev/fuse: Permission denied)",
+                            "/dev/fuse")));
 }
 
 TEST(Doctor, KnowsWhichVersionsReadTheEndpoint) {

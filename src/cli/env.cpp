@@ -1,4 +1,5 @@
-// `meridian env`: what a shell needs so that aws, boto3 and the SDKs find this installation.
+// `meridian env`: what a shell needs so that aws, boto3, the SDKs and kubectl find this
+// installation.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
@@ -16,6 +17,7 @@ int print_environment(Context& context) {
     out << "export " << name << "=" << shell_quote(value) << '\n';
   };
   set("AWS_ENDPOINT_URL", installation.endpoint);
+  if (!installation.ca_bundle.empty()) set("AWS_CA_BUNDLE", installation.ca_bundle);
   set("AWS_ACCESS_KEY_ID", installation.credentials.access_key_id);
   set("AWS_SECRET_ACCESS_KEY", installation.credentials.secret);
   if (!installation.credentials.session_token.empty())
@@ -23,6 +25,8 @@ int print_environment(Context& context) {
   set("AWS_REGION", installation.region);
   set("AWS_DEFAULT_REGION", installation.region);
   set("MERIDIAN_DATA", installation.data.string());
+  if (std::filesystem::exists(installation.data / "kubeconfig"))
+    set("KUBECONFIG", (installation.data / "kubeconfig").string());
   // The SageMaker SDK asks AWS's own STS for the account in the default bucket's name, whatever
   // AWS_ENDPOINT_URL says, unless its configuration names the bucket.
   if (context.environment("SAGEMAKER_USER_CONFIG_OVERRIDE").empty())
@@ -43,8 +47,8 @@ int print_environment(Context& context) {
 }  // namespace
 
 void add_env(Command root, Context& context) {
-  auto command =
-      root.add("env", "Print exports for aws, boto3 and the SDKs", "eval \"$(meridian env)\"");
+  auto command = root.add("env", "Print exports for aws, boto3, the SDKs and kubectl",
+                          "eval \"$(meridian env)\"");
   command.run([&context] { return print_environment(context); });
 }
 

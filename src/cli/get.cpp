@@ -1,4 +1,4 @@
-// `meridian get`: lists training jobs, or one.
+// `meridian get`: lists training jobs, or one; other kinds through the Kubernetes face.
 //
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
@@ -9,6 +9,7 @@
 #include "cli/format.h"
 #include "cli/job_view.h"
 #include "cli/output.h"
+#include "cli/resources.h"
 
 namespace meridian::cli {
 namespace {
@@ -16,8 +17,13 @@ namespace {
 using base::Json;
 
 struct GetOptions {
-  std::string what, status, contains, format = "table";
+  std::string status, contains, format = "table";
   int limit = 50;
+  ResourceOptions resources;
+  const std::string& what() const {
+    static const std::string kNothing;
+    return resources.names.empty() ? kNothing : resources.names[0];
+  }
 };
 
 const std::vector<std::string> kKindNames{"trainingjob", "trainingjobs", "tj"};
@@ -80,12 +86,13 @@ void print_jobs(Context& context, const base::JsonArray& jobs, Format format) {
 
 int get(Context& context, const GetOptions& options) {
   const auto format = parse_format(options.format);
-  if (options.what.empty() || is_kind(options.what)) {
+  if (means_resources(options.resources)) return get_resources(context, options.resources, format);
+  if (options.what().empty() || is_kind(options.what())) {
     print_jobs(context, list_jobs(context, options), format);
     return 0;
   }
   const auto job = context.session().sagemaker().call(
-      "DescribeTrainingJob", {{"TrainingJobName", job_name_of(options.what)}});
+      "DescribeTrainingJob", {{"TrainingJobName", job_name_of(options.what())}});
   if (format == Format::json || format == Format::yaml)
     print_value(context.console.out(), job, format);
   else
@@ -111,9 +118,14 @@ std::string job_name_of(const std::string& text) {
 
 void add_get(Command root, Context& context) {
   auto o = std::make_shared<GetOptions>();
-  auto command = root.add("get", "List training jobs, newest first, or show one",
-                          "meridian get\nmeridian get trainingjobs --status Failed -o json");
-  command.argument("what", o->what, "trainingjobs, NAME or trainingjob/NAME", Need::optional);
+  auto command =
+      root.add("get", "List training jobs, newest first, or show one; or other resources",
+               "meridian get\nmeridian get trainingjobs --status Failed -o json\n"
+               "meridian get models -n team-a");
+  command.arguments(
+      "what", o->resources.names,
+      "trainingjobs, NAME or trainingjob/NAME; KIND, KIND NAME or KIND/NAME of resources");
+  add_cluster_options(command, o->resources.cluster);
   command.option("--status", o->status, "InProgress, Completed, Failed, Stopping or Stopped");
   command.option("--contains", o->contains, "only names that hold this text");
   command.option("--limit", o->limit, "at most so many");

@@ -113,6 +113,8 @@ base::Result<RunFile> parse_run_file(std::string_view json) {
 }
 
 std::string endpoint_of(const RunFile& run) {
+  if (const auto programs = run.ports.find("programs"); programs != run.ports.end())
+    return "http://127.0.0.1:" + std::to_string(programs->second);
   auto host = run.listen;
   if (host == "0.0.0.0" || host == "::") host = "127.0.0.1";  // every address, so this one too
   if (host.find(':') != std::string::npos) host = "[" + host + "]";
@@ -133,33 +135,6 @@ bool is_running(const RunFile& run) {
   if (run.pid <= 0 || (kill(run.pid, 0) != 0 && errno == ESRCH)) return false;
   const auto name = base::read_file_if_exists("/proc/" + std::to_string(run.pid) + "/comm");
   return base::trim(name).starts_with("meridian");
-}
-
-base::Result<aws::Credentials> parse_credentials(std::string_view ini, std::string_view profile) {
-  aws::Credentials found;
-  bool inside = false;
-  int number = 0;
-  for (const auto& raw : base::split(ini, '\n')) {
-    ++number;
-    const auto line = base::trim(raw);
-    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
-    if (line.front() == '[') {
-      inside = line == "[" + std::string(profile) + "]";
-      continue;
-    }
-    const auto equals = line.find('=');
-    if (equals == std::string_view::npos)
-      return base::ParseError{"expected 'name = value'", 0, number, 1};
-    if (!inside) continue;
-    const auto name = base::trim(line.substr(0, equals));
-    const std::string value(base::trim(line.substr(equals + 1)));
-    if (name == "aws_access_key_id") found.access_key_id = value;
-    if (name == "aws_secret_access_key") found.secret = value;
-    if (name == "aws_session_token") found.session_token = value;
-  }
-  if (found.access_key_id.empty() || found.secret.empty())
-    return base::ParseError{"no keys under [" + std::string(profile) + "]"};
-  return found;
 }
 
 Installation find_installation(const std::filesystem::path& data, const std::string& region_option,

@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "aws/credential_chain.h"
 #include "aws/sigv4.h"
 #include "base/error.h"
 
@@ -30,7 +31,7 @@ std::filesystem::path data_directory(const std::string& option, const Environmen
 // DATA/run.json.
 struct RunFile {
   int pid = 0;
-  std::map<std::string, std::uint16_t> ports;  // aws, admin
+  std::map<std::string, std::uint16_t> ports;  // aws, admin; programs: AWS face on 127.0.0.1
   std::vector<std::string> regions;            // the first is the default
   std::string account;
   std::string listen = "127.0.0.1";  // the address that the AWS face is bound to
@@ -38,14 +39,13 @@ struct RunFile {
 };
 base::Result<RunFile> parse_run_file(std::string_view json);
 std::optional<RunFile> find_run_file(const std::filesystem::path& data);
-// Where a client on this machine reaches the AWS face, like http://127.0.0.1:8470.
+// Where a client on this machine reaches the AWS face, like http://127.0.0.1:8470; without TLS
+// where there is a way.
 std::string endpoint_of(const RunFile& run);
 // Whether the process that wrote it is there and is a meridian.
 bool is_running(const RunFile& run);
 
-// The profile of an AWS credentials file (INI).
-base::Result<aws::Credentials> parse_credentials(std::string_view ini,
-                                                 std::string_view profile = "default");
+using aws::parse_credentials;
 
 struct Installation {
   std::filesystem::path data;
@@ -54,6 +54,8 @@ struct Installation {
   std::vector<std::string> regions;
   std::string account;  // empty when only the endpoint is known
   aws::Credentials credentials;
+  std::string
+      ca_bundle;  // --ca-bundle or AWS_CA_BUNDLE: whom to trust (PEM); empty = the machine's
 };
 // region_option, else AWS_REGION or AWS_DEFAULT_REGION when the installation has it, else its
 // first. Error(unavailable) with what to do when no daemon runs; Error(invalid_argument) for a

@@ -72,6 +72,8 @@ TEST(RunFile, TheEndpointIsWhereTheDaemonListens) {
   EXPECT_EQ(endpoint(R"(,"listen":"::","secure":true)"), "https://127.0.0.1:8470");
   EXPECT_EQ(endpoint(R"(,"listen":"10.0.0.7","secure":true)"), "https://10.0.0.7:8470");
   EXPECT_EQ(endpoint(R"(,"listen":"::1","secure":false)"), "http://[::1]:8470");
+  EXPECT_EQ(endpoint(R"(,"secure":true,"ports":{"aws":8470,"programs":8473})"),
+            "http://127.0.0.1:8473");
 }
 
 TEST(Installation, AProcessThatIsNoMeridianIsNotTaken) {

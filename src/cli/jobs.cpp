@@ -5,6 +5,7 @@
 #include "cli/commands.h"
 #include "cli/follow.h"
 #include "cli/job_view.h"
+#include "cli/resources.h"
 
 namespace meridian::cli {
 namespace {
@@ -13,6 +14,7 @@ struct JobOptions {
   std::vector<std::string> names;
   bool wait = false;
   int timeout = 0;
+  ResourceOptions resources;  // of delete and wait
 };
 
 base::Json describe(Context& context, const std::string& job) {
@@ -62,6 +64,7 @@ int stop(Context& context, const JobOptions& options) {
 }
 
 int wait(Context& context, const JobOptions& options) {
+  if (means_resources(options.resources)) return wait_for_resources(context, options.resources);
   need_names(options);
   int status = 0;
   for (const auto& name : options.names) {
@@ -73,6 +76,7 @@ int wait(Context& context, const JobOptions& options) {
 }
 
 int remove(Context& context, const JobOptions& options) {
+  if (means_resources(options.resources)) return delete_resources(context, options.resources);
   need_names(options);
   for (const auto& name : options.names) {
     const auto job = job_name_of(name);
@@ -96,15 +100,28 @@ void add_job_commands(Command root, Context& context) {
   auto w = std::make_shared<JobOptions>();
   auto waiting = root.add("wait", "Wait until jobs have ended; exit status 0 when all completed",
                           "meridian wait digits-1 --timeout 600");
-  waiting.arguments("names", w->names, "NAME or trainingjob/NAME");
+  waiting.arguments("names", w->names, "NAME or trainingjob/NAME; KIND/NAME of resources");
   waiting.option("--timeout", w->timeout, "at most so many seconds each; 0 = no limit");
-  waiting.run([w, &context] { return wait(context, *w); });
+  waiting.option("--for", w->resources.condition,
+                 "condition of resources: Complete, Ready, Stopped, …");
+  add_cluster_options(waiting, w->resources.cluster);
+  waiting.run([w, &context] {
+    w->resources.names = w->names;
+    w->resources.timeout = w->timeout;
+    return wait(context, *w);
+  });
 
   auto d = std::make_shared<JobOptions>();
-  auto deleting =
-      root.add("delete", "Delete the records of ended training jobs", "meridian delete digits-1");
-  deleting.arguments("names", d->names, "NAME or trainingjob/NAME");
-  deleting.run([d, &context] { return remove(context, *d); });
+  auto deleting = root.add("delete", "Delete the records of ended training jobs, or resources",
+                           "meridian delete digits-1\nmeridian delete -f training.yaml");
+  deleting.arguments("names", d->names, "NAME or trainingjob/NAME; KIND/NAME of resources");
+  deleting.option("-f,--filename", d->resources.files,
+                  "delete the resources of this file or directory");
+  add_cluster_options(deleting, d->resources.cluster);
+  deleting.run([d, &context] {
+    d->resources.names = d->names;
+    return remove(context, *d);
+  });
 }
 
 }  // namespace meridian::cli

@@ -20,6 +20,7 @@ aws::ClientSettings settings_for(const Installation& installation, std::string s
 Session::Session(Installation installation, const base::Clock& clock)
     : clock_(clock),
       installation_(std::move(installation)),
+      http_(installation_.ca_bundle),
       sagemaker_(http_, clock, settings_for(installation_, "sagemaker", "SageMaker")),
       logs_(http_, clock, settings_for(installation_, "logs", "Logs_20140328")),
       buckets_(http_, clock, installation_),

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubernetes_face.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <map>
+
+#include "base/digest.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/strings.h"
+#include "control/runner.h"
+#include "identity/tokens.h"
+#include "kube/http_api.h"
+#include "kubeserver/server.h"
+#include "net/certificates.h"
+#include "net/client.h"
+#include "net/server.h"
+#include "operators/admission.h"
+#include "operators/crd.h"
+#include "operators/kinds.h"
+#include "operators/operator.h"
+#include "operators/region_remotes.h"
+
+namespace meridian {
+namespace fs = std::filesystem;
+namespace {
+
+// The operators' rules as the server asks for them.
+class OperatorAdmission final : public kubeserver::objects::Admission {
+ public:
+  kubeserver::objects::Verdict review(const kubeserver::objects::Review& review) override {
+    using kubeserver::objects::Operation;
+    const bool ours = review.resource.id.group == operators::kGroup;
+    if (!ours || review.operation == Operation::remove || !review.subresource.empty()) return {};
+    const operators::Kind* kind = operators::find_kind(review.resource.kind);
+    if (kind == nullptr) return {};
+    operators::Review verdict = operators::review(*kind, *review.object, review.old);
+    return {std::move(verdict.causes), std::move(verdict.warnings)};
+  }
+};
+
+std::map<std::string, operators::RegionSettings> local_regions(const KubernetesSettings& settings) {
+  std::map<std::string, operators::RegionSettings> regions;
+  for (const std::string& region : settings.regions) {
+    regions[region] = {.endpoint = "http://localhost",
+                       .unix_socket = settings.aws_socket.string(),
+                       .credentials_now = settings.credentials};
+  }
+  return regions;
+}
+
+// The installation's name in owner tags: made at the first start, kept with the data.
+std::string installation_name(const fs::path& data, base::Random& random) {
+  const fs::path file = data / "installation";
+  std::string name(base::trim(base::read_file_if_exists(file)));
+  if (name.empty()) {
+    name = random.uuid();
+    base::write_file(file, name + "\n", base::Durability::synced, 0600);
+  }
+  return name;
+}
+
+// The admin's token: the one in the kubeconfig while it is good.
+std::string token_for(const fs::path& kubeconfig, identity::Tokens& tokens) {
+  if (fs::exists(kubeconfig)) {
+    try {
+      const std::string token = kube::load_kubeconfig(kubeconfig).token;
+      if (tokens.find(token)) return token;
+    } catch (const base::Error&) {
+      // Ours to write; what somebody made of it is put right again.
+    }
+  }
+  return tokens.add("admin", {{identity::Role::admin, ""}}).secret;
+}
+
+std::string kubeconfig_text(const std::string& server, const std::string& authority_pem,
+                            const std::string& token) {
+  return fmt::format(
+      "apiVersion: v1\n"
+      "kind: Config\n"
+      "clusters:\n"
+      "- name: meridian\n"
+      "  cluster:\n"
+      "    server: {}\n"
+      "    certificate-authority-data: {}\n"
+      "users:\n"
+      "- name: admin\n"
+      "  user:\n"
+      "    token: {}\n"
+      "contexts:\n"
+      "- name: meridian\n"
+      "  context:\n"
+      "    cluster: meridian\n"
+      "    user: admin\n"
+      "    namespace: default\n"
+      "current-context: meridian\n",
+      server, base::base64(authority_pem), token);
+}
+
+}  // namespace
+
+struct KubernetesFace::State {
+  State(KubernetesSettings s, store::Store& control, const base::Clock& clock,
+        base::Random& random);
+  ~State();
+  void write_kubeconfig();
+
+  KubernetesSettings settings;
+  identity::Tokens tokens;
+  OperatorAdmission admission;
+  control::StepTable steps;
+  control::ThreadRunner runner;
+  kubeserver::Server server;
+  net::CertificateFiles certificate;
+  net::HttpServer face, local_face;
+  net::HttpClient http;
+  kube::HttpApi api;
+  operators::RegionRemotes remotes;
+  operators::Operator operators_;
+};
+
+KubernetesFace::State::State(KubernetesSettings s, store::Store& control, const base::Clock& clock,
+                             base::Random& random)
+    : settings(std::move(s)),
+      tokens(control, clock, random),
+      runner(clock, steps),
+      server({.account = settings.account, .version = settings.version},
+             {control, tokens, clock, random, runner, admission}),
+      certificate(net::ensure_server_certificate(
+          settings.data / "kubernetes", {"127.0.0.1", "localhost", settings.listen}, clock.now())),
+      face({.listen = {.host = settings.listen, .port = settings.port},
+            .tls_certificate_file = certificate.certificate,
+            .tls_key_file = certificate.key,
+            .max_workers = server.workers()},
+           server.handler()),
+      local_face({.listen = {.unix_path = settings.socket.string()}, .max_workers = 64},
+                 server.local_handler()),
+      api(http, kube::socket_access(settings.socket.string()),
+          {.user_agent = "meridian-operator", .field_manager = "meridian-operator"}),
+      remotes(http, clock, local_regions(settings)),
+      operators_({api, remotes, runner, clock, random},
+                 {.installation = installation_name(settings.data, random)}) {
+  server.register_steps(steps);
+  operators_.register_steps(steps);
+}
+
+KubernetesFace::State::~State() {
+  server.stop();
+  runner.stop();
+}
+
+void KubernetesFace::State::write_kubeconfig() {
+  const fs::path file = settings.data / "kubeconfig";
+  const std::string url = fmt::format("https://{}:{}", settings.listen, face.port());
+  const std::string text =
+      kubeconfig_text(url, base::read_file(certificate.authority), token_for(file, tokens));
+  if (base::read_file_if_exists(file) != text)
+    base::write_file(file, text, base::Durability::synced, 0600);
+}
+
+KubernetesFace::KubernetesFace(KubernetesSettings settings, store::Store& control,
+                               const base::Clock& clock, base::Random& random)
+    : state_(std::make_unique<State>(std::move(settings), control, clock, random)) {
+  state_->write_kubeconfig();
+}
+
+KubernetesFace::~KubernetesFace() = default;
+
+void KubernetesFace::start() {
+  state_->server.start();
+  for (const base::Json& definition : operators::all_crds()) state_->server.install(definition);
+  state_->operators_.start();
+}
+
+std::uint16_t KubernetesFace::port() const { return state_->face.port(); }
+
+}  // namespace meridian

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "operator_command.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <stop_token>
+#include <thread>
+
+#include "base/json.h"
+#include "base/log.h"
+#include "control/runner.h"
+#include "kube/http_api.h"
+#include "kube/object.h"
+#include "net/client.h"
+#include "operators/crd.h"
+#include "operators/leader.h"
+#include "operators/manifests.h"
+#include "operators/operator.h"
+#include "operators/region_remotes.h"
+#include "operators/regions_file.h"
+
+namespace meridian {
+namespace {
+
+using base::Json;
+
+std::string host_name() {
+  char name[256] = {};
+  gethostname(name, sizeof(name) - 1);
+  return fmt::format("{}-{}", name, getpid());
+}
+
+kube::Access access_of(const cli::OperatorOptions& options) {
+  if (!options.kubeconfig.empty())
+    return kube::load_kubeconfig(options.kubeconfig, options.context);
+  return kube::default_access(options.context);
+}
+
+// Names this cluster in owner tags: its own uid, which lives as long as the cluster does.
+std::string installation_of(kube::Api& api, const cli::OperatorOptions& options) {
+  try {
+    if (const auto system = api.find({"", "v1", "namespaces"}, {"", "kube-system"}))
+      return kube::uid_of(*system);
+  } catch (const kube::StatusError& error) {
+    // An operator of one namespace may not read namespaces.
+    base::log_info("the cluster's uid cannot be read; the namespace stands for it",
+                   {{"why", error.what()}});
+  }
+  return "namespace-" + (options.watched_namespace.empty() ? "default" : options.watched_namespace);
+}
+
+// Until `stop`, or until the lease is lost.
+void lead(kube::HttpApi& api, net::HttpClient& http, const cli::OperatorOptions& options,
+          operators::Leader* leader, std::stop_token stop) {
+  base::SystemClock clock;
+  base::SystemRandom random;
+  operators::RegionRemotes remotes(http, clock, operators::load_regions_file(options.regions_file),
+                                   operators::Others::aws);
+  control::StepTable steps;
+  control::ThreadRunner runner(clock, steps);
+  operators::Operator op({api, remotes, runner, clock, random},
+                         {.installation = installation_of(api, options),
+                          .watched_namespace = options.watched_namespace});
+  op.register_steps(steps);
+  op.start();
+  base::log_info(
+      "operator started",
+      {{"server", api.access().server},
+       {"namespace", options.watched_namespace.empty() ? "all" : options.watched_namespace}});
+  if (leader != nullptr) {
+    leader->wait_lost(stop);
+  } else {
+    base::Sync<bool> never(false);
+    never.lock().wait(stop, [](bool) { return false; });
+  }
+  runner.stop();
+}
+
+}  // namespace
+
+std::vector<Json> operator_manifests(const cli::ManifestOptions& options) {
+  if (options.only_crds) return operators::all_crds();
+  return operators::operator_manifests(
+      {.ns = options.ns, .image = options.image, .watched_namespace = options.watched_namespace});
+}
+
+int run_operator(const cli::OperatorOptions& options) {
+  sigset_t ends;
+  sigemptyset(&ends);
+  sigaddset(&ends, SIGTERM);
+  sigaddset(&ends, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  signal(SIGPIPE, SIG_IGN);
+
+  std::stop_source stop;
+  std::jthread signals([&] {
+    int received = 0;
+    sigwait(&ends, &received);
+    stop.request_stop();
+  });
+  net::HttpClient http;
+  kube::HttpApi api(http, access_of(options),
+                    {.user_agent = "meridian-operator", .field_manager = "meridian-operator"});
+  base::SystemClock clock;
+  const std::string lease_namespace =
+      !options.lease_namespace.empty() ? options.lease_namespace : api.access().ns;
+  operators::Leader leader(
+      api, clock, {.ns = lease_namespace, .name = "meridian-operator", .identity = host_name()});
+  bool lost = false;
+  if (!options.leader_elect) {
+    lead(api, http, options, nullptr, stop.get_token());
+  } else if (leader.wait_elected(stop.get_token())) {
+    lead(api, http, options, &leader, stop.get_token());
+    lost = !stop.stop_requested();
+    if (!lost) leader.release();
+  }
+  if (lost) base::log_error("the lease was lost; stopping, so that only one operator works");
+  kill(getpid(), SIGTERM);  // ends the thread that waits for signals
+  return lost ? 1 : 0;
+}
+
+}  // namespace meridian
