@@ -85,7 +85,7 @@ constexpr std::string_view kConfigMapSchema = R"json({
   "data": {"type": "object", "nullable": true, "additionalProperties": {"type": "string"},
    "description": "Text by key."},
   "binaryData": {"type": "object", "nullable": true,
-   "additionalProperties": {"type": "string", "format": "byte"},
+   "additionalProperties": {"type": "string"},
    "description": "Bytes by key, in base64."},
   "immutable": {"type": "boolean", "description": "No change of the data is accepted any more."}}
 })json";
@@ -95,7 +95,7 @@ constexpr std::string_view kSecretSchema = R"json({
  "type": "object",
  "properties": {
   "data": {"type": "object", "nullable": true,
-   "additionalProperties": {"type": "string", "format": "byte"},
+   "additionalProperties": {"type": "string"},
    "description": "Bytes by key, in base64."},
   "stringData": {"type": "object", "nullable": true, "additionalProperties": {"type": "string"},
    "description": "Text by key; goes into data and is never read back."},

@@ -57,16 +57,7 @@ bool has_new_owner(const Json& object, const Json& current) {
 
 bool is_absent(const StatusError& error) { return error.reason() == "NotFound"; }
 
-[[noreturn]] void refuse_patch_type(const Served& served, PatchKind kind) {
-  (void)kind;
-  throw StatusError(415, "UnsupportedMediaType",
-                    "the body of the request was in an unknown format - accepted media types "
-                    "include: application/json-patch+json, application/merge-patch+json, "
-                    "application/apply-patch+yaml",
-                    {served.group(), served.plural()});
-}
-
-Json patched(const Served& served, PatchKind kind, const Json& current, const Json& patch) {
+Json patched(PatchKind kind, const Json& current, const Json& patch) {
   switch (kind) {
     case PatchKind::merge:
       if (!patch.is_object()) throw kube::bad_request("a merge patch must be an object");
@@ -75,13 +66,10 @@ Json patched(const Served& served, PatchKind kind, const Json& current, const Js
       auto result = kube::apply_json_patch(current, patch);
       if (result) return std::move(*result);
       throw StatusError(422, "Invalid",
-                        "the server rejected our request due to an error in our "
-                        "request: " +
-                            result.error(),
-                        {served.group(), served.plural()});
+                        "the server rejected our request due to an error in our request",
+                        {.causes = {{"", "FieldValueInvalid", result.error()}}});
     }
     case PatchKind::strategic: {
-      if (served.kind == nullptr) refuse_patch_type(served, kind);
       auto result = kinds::apply_strategic_patch(current, patch);
       if (result) return std::move(*result);
       throw kube::bad_request(result.error());
@@ -169,8 +157,8 @@ Written Objects::patch(const Served& served, const ObjectKey& key, const std::st
         {{"force", "FieldValueForbidden", "Forbidden: may not be specified for non-apply patch"}});
   }
   return change(
-      served, key, subresource,
-      [&](const Json& current) { return patched(served, kind, current, patch); }, options, false);
+      served, key, subresource, [&](const Json& current) { return patched(kind, current, patch); },
+      options, false);
 }
 
 Written Objects::patch_applied(const Served& served, const ObjectKey& key,
