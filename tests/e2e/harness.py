@@ -21,12 +21,15 @@ ROLE = "arn:aws:iam::000000000000:role/meridian"
 
 
 class Daemon:
-    """`regions`: names, the first is the default. `config`: text of config.yaml."""
+    """`regions`: names, the first is the default. `config`: text of config.yaml.
+    `launcher`: words before the command, of something that becomes it. `path`: directories first on the daemon's PATH."""
 
-    def __init__(self, regions=("us-west-2",), config=None, user=None):
+    def __init__(self, regions=("us-west-2",), config=None, user=None, launcher=(), path=()):
         self.regions = list(regions)
         self.data = pathlib.Path(tempfile.mkdtemp(prefix="meridian-e2e-data-"))
         self.user = user
+        self.launcher = list(launcher)
+        self.path = [str(p) for p in path]
         self.process = None
         if config is not None:
             (self.data / "config.yaml").write_text(config)
@@ -45,8 +48,10 @@ class Daemon:
                    "--regions", ",".join(self.regions)]
         if self.user is not None:
             command = ["runuser", "-u", self.user, "--"] + command
+        command = self.launcher + command
         self.output = open(self.data.with_suffix(".log"), "ab")
-        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT,
+        env = dict(os.environ, PATH=":".join(self.path + [os.environ["PATH"]]))
+        self.process = subprocess.Popen(command, stdout=self.output, stderr=subprocess.STDOUT, env=env,
                                         start_new_session=True)
         deadline = time.monotonic() + 30
         while not self._ready():
