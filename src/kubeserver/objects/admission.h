@@ -1,8 +1,9 @@
 // Who may look at every object before it is stored, and refuse it.
 //
 // Asked after defaults are filled in and the schema has been checked, before the object is
-// committed; may be asked again for the same write when the commit lost a race. Pure rules: no
-// side effects, no waiting. Called from many threads.
+// committed. Asked also when the schema refuses, so that hints stand beside its causes: nothing
+// about the shape may be taken for granted. May be asked again for the same write when the commit
+// lost a race. Pure rules: no side effects, no waiting. Called from many threads.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -150,7 +150,7 @@ void fill_in(const Served& served, Json& object, const Json* old) {
   if (served.resource.schema) kube::apply_defaults(*served.resource.schema, object);
 }
 
-void check(const Served& served, const Json& object, const Json* old) {
+std::vector<kube::Cause> faults_of(const Served& served, const Json& object, const Json* old) {
   std::vector<kube::Cause> causes;
   check_metadata(served, object, old, causes);
   if (served.resource.schema) {
@@ -161,9 +161,7 @@ void check(const Served& served, const Json& object, const Json* old) {
   if (causes.empty() && served.kind != nullptr && served.kind->check != nullptr) {
     served.kind->check(object, old, causes);
   }
-  if (causes.empty()) return;
-  throw kube::invalid(served.group(), served.resource.kind, kube::name_of(object),
-                      std::move(causes));
+  return causes;
 }
 
 bool same_but_managers(const Json& a, const Json& b) {

@@ -33,8 +33,9 @@ void clean(const kinds::Served& served, base::Json& object, WriteOptions::Unknow
 // A write of the object leaves its status alone, one of its status leaves the rest.
 void keep_other_part(const Draft& draft, base::Json& object);
 void fill_in(const kinds::Served& served, base::Json& object, const base::Json* old);
-// StatusError(422) with every cause.
-void check(const kinds::Served& served, const base::Json& object, const base::Json* old);
+// What metadata, schema and the kind's own rules find wrong.
+std::vector<kube::Cause> faults_of(const kinds::Served& served, const base::Json& object,
+                                   const base::Json* old);
 bool same_but_managers(const base::Json& a, const base::Json& b);
 // The same, and who manages what is the same too but for its time.
 bool same_object(const base::Json& a, const base::Json& b);

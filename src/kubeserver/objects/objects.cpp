@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "kube/object.h"
 #include "kube/value.h"
@@ -152,10 +153,14 @@ Json Objects::finish(const Draft& draft, std::vector<std::string>& warnings) {
   if (is_definition(served)) {
     accept_definition(object, *catalog_.registry(), clock_.now());
   }
-  check(served, object, draft.old);
+  std::vector<kube::Cause> faults = faults_of(served, object, draft.old);
   const bool changes = draft.old == nullptr || !same_but_managers(object, *draft.old);
+  if (changes || !faults.empty()) {
+    // Asked even when the schema refuses: its hints stand beside the schema's words.
+    admit(served, &object, draft.old, draft.subresource, draft.options.user, &warnings,
+          std::move(faults));
+  }
   if (changes) {
-    admit(served, &object, draft.old, draft.subresource, draft.options.user, &warnings);
     count_generation(served, object, draft.old);
   }
   if (!draft.by_apply) {
@@ -166,15 +171,15 @@ Json Objects::finish(const Draft& draft, std::vector<std::string>& warnings) {
 
 void Objects::admit(const Served& served, const Json* object, const Json* old,
                     const std::string& subresource, const std::string& user,
-                    std::vector<std::string>* warnings) {
+                    std::vector<std::string>* warnings, std::vector<kube::Cause> faults) {
   const Operation operation = object == nullptr ? Operation::remove
                               : old == nullptr  ? Operation::create
                                                 : Operation::update;
   Verdict verdict = admission_.review({served.resource, operation, subresource, object, old, user});
-  if (!verdict.causes.empty()) {
+  std::ranges::move(verdict.causes, std::back_inserter(faults));
+  if (!faults.empty()) {
     throw kube::invalid(served.group(), served.resource.kind,
-                        kube::name_of(object == nullptr ? *old : *object),
-                        std::move(verdict.causes));
+                        kube::name_of(object == nullptr ? *old : *object), std::move(faults));
   }
   if (warnings == nullptr) return;
   warnings->insert(warnings->end(), verdict.warnings.begin(), verdict.warnings.end());

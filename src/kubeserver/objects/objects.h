@@ -80,9 +80,10 @@ class Objects {
   Written create_once(const kinds::Served& served, const base::Json& object,
                       const WriteOptions& options, bool by_apply);
   base::Json finish(const Draft& draft, std::vector<std::string>& warnings);
+  // StatusError(422) with `faults` and what admission adds.
   void admit(const kinds::Served& served, const base::Json* object, const base::Json* old,
              const std::string& subresource, const std::string& user,
-             std::vector<std::string>* warnings);
+             std::vector<std::string>* warnings, std::vector<kube::Cause> faults = {});
   std::vector<store::Write> with_namespace(const kinds::Served& served, const base::Json& object,
                                            store::Write write);
   // Puts the object, or removes it when it is being deleted and nothing holds it. False: the race
