@@ -152,7 +152,8 @@ void set_tls(CURL* easy, const ClientRequest& request) {
   }
 }
 
-void set_connection(CURL* easy, const ClientRequest& request, const Url& url) {
+void set_connection(CURL* easy, const ClientRequest& request, const Url& url,
+                    const std::string& ca_file) {
   curl_easy_setopt(easy, CURLOPT_URL, (url.origin + "/").c_str());
   // The target goes out byte for byte: signatures cover it as the caller wrote it.
   curl_easy_setopt(easy, CURLOPT_REQUEST_TARGET, url.target.c_str());
@@ -172,8 +173,8 @@ void set_connection(CURL* easy, const ClientRequest& request, const Url& url) {
   if (!request.unix_socket.empty() || is_loopback(url.host)) {
     curl_easy_setopt(easy, CURLOPT_PROXY, "");
   }
-  if (!request.ca_file.empty()) {
-    curl_easy_setopt(easy, CURLOPT_CAINFO, request.ca_file.c_str());
+  if (!ca_file.empty()) {
+    curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file.c_str());
     curl_easy_setopt(easy, CURLOPT_CAPATH, nullptr);
   }
   set_tls(easy, request);
@@ -260,7 +261,7 @@ struct HttpClient::State {
     slot->place = place;
     CURL* easy = slot->easy;
     slot->detail[0] = '\0';
-    set_connection(easy, request, url);
+    set_connection(easy, request, url, request.ca_file.empty() ? ca_file : request.ca_file);
     set_method(easy, request);
     transfer.attach(easy);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
@@ -281,6 +282,8 @@ struct HttpClient::State {
     return std::move(transfer.response);
   }
 
+  std::string ca_file;
+
  private:
   static constexpr std::size_t kMostIdle = 64;
   std::unique_ptr<Slot> remove(std::size_t i) {
@@ -292,9 +295,10 @@ struct HttpClient::State {
   std::vector<std::unique_ptr<Slot>> idle;
 };
 
-HttpClient::HttpClient() {
+HttpClient::HttpClient(std::string ca_file) {
   initialise_curl_once();
   state_ = std::make_unique<State>();
+  state_->ca_file = std::move(ca_file);
 }
 
 HttpClient::~HttpClient() = default;

@@ -27,7 +27,7 @@ struct ClientRequest {
   std::string body;
   BodyReader* stream = nullptr;               // instead of `body`; chunked without length()
   std::string unix_socket;                    // connect here instead of to the URL's host
-  std::string ca_file;                        // trust only this (PEM)
+  std::string ca_file;                        // trust only this (PEM); empty = the client's
   std::chrono::milliseconds timeout{60'000};  // without progress
   std::chrono::milliseconds connect_timeout{5'000};
   std::size_t max_body = 1u << 30;  // of an answer that is collected; Error(resource_exhausted)
@@ -38,7 +38,8 @@ struct ClientRequest {
 
 class HttpClient {
  public:
-  HttpClient();
+  // Trusts what the file holds (PEM), or what the machine does.
+  explicit HttpClient(std::string ca_file = "");
   ~HttpClient();
 
   // Any status is an answer. Error: unavailable (no connection or it broke, retryable),
