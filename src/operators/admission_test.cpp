@@ -75,6 +75,11 @@ TEST(Admission, ACreatedJobsSpecStays) {
   EXPECT_THAT(review(kind, changed, &refused).causes, IsEmpty()) << "what never ran may be mended";
 }
 
+TEST(Admission, WhatNothingActsOnIsSaid) {
+  EXPECT_THAT(review_new("HostingAutoscalingPolicy", "{}").warnings,
+              ElementsAre(HasSubstr("only stored")));
+}
+
 TEST(Admission, OddShapesAreLeftToTheSchema) {
   for (const char* spec : {"null", "[]", "3", R"({"algorithmSpecification": []})",
                            R"({"models": {}, "inputDataConfig": [1, null]})"}) {

@@ -141,7 +141,7 @@ void DefinitionController::remove(const Json& object, const std::string& name) {
   try {
     parts_.remotes.get(place_of(object)).call("sagemaker", kind_.end, {{kind_.name_member, name}});
   } catch (const base::Error& error) {
-    if (judge(error) != Verdict::absent) throw;
+    if (!has_no_record(error)) throw;
   }
 }
 

@@ -66,7 +66,7 @@ std::optional<Json> FakeRemotes::call_endpoint(std::string_view operation,
     }
     return Json{{"Endpoints", std::move(list)}};
   }
-  if (!operation.ends_with("Endpoint")) return std::nullopt;
+  if (!operation.ends_with("Endpoint") || lacks_endpoints) return std::nullopt;
   const std::string name = base::string_or(input, "EndpointName");
   if (operation == "CreateEndpoint") {
     endpoints[name] = input;

@@ -38,6 +38,7 @@ class FakeRemotes final : public Remotes, public Remote {
 
   std::map<std::string, base::JsonObject> models, configs, endpoints;
   std::optional<aws::ApiError> fail_next_create, fail_all;
+  bool lacks_endpoints = false;
   bool forget_answer = false;  // create happens, its answer is lost
   std::map<std::string, int, std::less<>> calls;
 

@@ -52,7 +52,6 @@ void Feed::schedule(const control::Key& key, Source& source) {
 void Feed::follow(const Record& record, const control::Key& key) {
   auto sources = sources_.lock();
   Source& s = source(*sources, record.place, *record.kind);
-  s.unknown.erase(record.name);
   s.records.try_emplace(record.name, Followed{.key = key});
   schedule(key_of(record.place, *record.kind), s);
 }
@@ -80,21 +79,8 @@ void Feed::described(const Record& record, double modified) {
   }
 }
 
-void Feed::on_unknown(std::function<void(const Record&, const Json&)> sink) {
-  on_unknown_ = std::move(sink);
-}
-
-void Feed::keep_listing(const Place& place, const Kind& kind) {
-  auto sources = sources_.lock();
-  Source& s = source(*sources, place, kind);
-  s.always = true;
-  s.since = 0;
-  schedule(key_of(place, kind), s);
-}
-
 void Feed::take_summary(const control::Key& key, const Json& summary) {
   control::Key changed;
-  Record unknown;
   {
     auto sources = sources_.lock();
     Source& s = sources->at(key);
@@ -104,14 +90,9 @@ void Feed::take_summary(const control::Key& key, const Json& summary) {
     if (auto followed = s.records.find(name); followed != s.records.end()) {
       followed->second.listed = std::max(followed->second.listed, modified);
       if (followed->second.described < followed->second.listed) changed = followed->second.key;
-    } else if (on_unknown_ && s.always) {
-      double& seen = s.unknown[name];
-      if (seen < modified) unknown = {s.place, s.kind, name};
-      seen = modified;
     }
   }
   if (!changed.empty()) runner_.add(changed);
-  if (unknown.kind != nullptr) on_unknown_(unknown, summary);
 }
 
 void Feed::sweep(Source& source) {
@@ -145,7 +126,7 @@ control::Outcome Feed::step(const control::Key& key) {
     const auto found = sources->find(key);
     if (found == sources->end()) return control::Outcome::done();
     Source& s = found->second;
-    if (s.records.empty() && !s.always) {
+    if (s.records.empty()) {
       sources->erase(found);
       return control::Outcome::done();
     }

@@ -10,7 +10,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 
@@ -43,12 +42,6 @@ class Feed {
   static constexpr std::string_view kStep = "feed";
   control::Outcome step(const control::Key& key);
 
-  // Called for each summary of a listing of training jobs that nobody follows (mirrors). Set before
-  // the first step.
-  void on_unknown(std::function<void(const Record&, const base::Json& summary)> sink);
-  // Lists this kind at this place also when nothing is followed.
-  void keep_listing(const Place& place, const Kind& kind);
-
  private:
   struct Followed {
     control::Key key;
@@ -59,11 +52,10 @@ class Feed {
     Place place;
     const Kind* kind = nullptr;
     std::map<std::string, Followed> records;
-    double since = 0;                       // epoch seconds
-    std::map<std::string, double> unknown;  // modified time of records that nobody follows
+    double since = 0;  // epoch seconds
     int failures = 0;
     base::Ticks sweep{};  // when every record is due again
-    bool always = false, scheduled = false;
+    bool scheduled = false;
   };
   using Sources = std::map<control::Key, Source>;
 
@@ -77,7 +69,6 @@ class Feed {
   Remotes& remotes_;
   control::Runner& runner_;
   const base::Clock& clock_;
-  std::function<void(const Record&, const base::Json&)> on_unknown_;
   base::Sync<Sources> sources_;
 };
 

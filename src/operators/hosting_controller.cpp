@@ -175,7 +175,7 @@ bool HostingController::describe(Work& work) {
     work.description = parts_.remotes.get(work.record.place)
                            .call("sagemaker", "DescribeEndpoint", {{"EndpointName", work.name}});
   } catch (const base::Error& error) {
-    if (judge(error) != Verdict::absent) throw;
+    if (!has_no_record(error)) throw;
     return false;
   }
   parts_.feed.described(work.record, base::double_or(work.description, "LastModifiedTime", 0));

@@ -180,6 +180,17 @@ TEST_F(HostingControllerTest, ADeletionLeavesNothing) {
   EXPECT_TRUE(api.list(model.resource(), "").items.empty());
 }
 
+TEST_F(HostingControllerTest, WhereTheRegionHasNoEndpointsItFailsAtOnceAndCanBeDeleted) {
+  remotes.lacks_endpoints = true;
+  apply();
+  const Json object = settle();
+  EXPECT_EQ(base::string_or(*base::find(object, "status"), "reason"), "UnknownOperationException");
+  EXPECT_EQ(condition_status(object, "Stalled"), "True");
+  api.remove(deployment.resource(), {"default", "d"});
+  EXPECT_TRUE(settle().is_null());
+  EXPECT_TRUE(remotes.models.empty());
+}
+
 TEST_F(HostingControllerTest, AQuietDeploymentCostsNoDescriptions) {
   apply();
   settle();

@@ -197,7 +197,7 @@ void JobController::look(Work& work) {
     work.description = parts_.remotes.get(work.record.place)
                            .call("sagemaker", kind_.describe, {{kind_.name_member, work.name}});
   } catch (const base::Error& error) {
-    if (judge(error) != Verdict::absent) throw;
+    if (!has_no_record(error)) throw;
     work.presence = Presence::absent;
     work.description = nullptr;
     return;

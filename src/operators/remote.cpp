@@ -75,6 +75,12 @@ Verdict judge(const base::Error& error) {
              : Verdict::retryable;
 }
 
+bool has_no_record(const base::Error& error) {
+  const auto* answer = dynamic_cast<const aws::ApiError*>(&error);
+  return judge(error) == Verdict::absent ||
+         (answer != nullptr && answer->aws_code() == "UnknownOperationException");
+}
+
 std::string reason_of(const base::Error& error) {
   if (const auto* answer = dynamic_cast<const aws::ApiError*>(&error)) return answer->aws_code();
   switch (error.code()) {

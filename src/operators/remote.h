@@ -45,6 +45,8 @@ enum class Verdict {
   retryable,  // throttling, outage, credentials, quota
 };
 Verdict judge(const base::Error& error);
+// There is nothing to describe or to delete: absent, or the region has no such operation at all.
+bool has_no_record(const base::Error& error);
 // The code that goes into a condition's reason: "ValidationException", "Unavailable".
 std::string reason_of(const base::Error& error);
 
