@@ -10,8 +10,9 @@
 namespace meridian::s3 {
 namespace {
 
-// What is in them when the body ends is still to be hashed then.
-constexpr std::size_t buffers_in_flight = 4;
+// Reading and writing run ahead of the hash by this much, so that the file is synced while its end
+// is still being hashed. Memory of each large body that is being received.
+constexpr std::size_t buffers_in_flight = 16;
 
 struct Piece {
   std::string bytes;

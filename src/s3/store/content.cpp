@@ -108,23 +108,27 @@ struct Temporary {
 }  // namespace
 
 void ContentFiles::sync(int fd) const {
-  if (durability_ == base::Durability::synced && ::fdatasync(fd) != 0)
+  if (durability_ == base::Durability::synced && ::fsync(fd) != 0)
     throw base::errno_error(errno, "syncing object content");
 }
 
-NewContent ContentFiles::publish(const std::string& id) {
+// The rename comes before the syncs: the journal then takes both at once, and the directory's own
+// sync finds nothing left to write.
+NewContent ContentFiles::publish(const std::string& id, int fd) {
   make_directory_of(id);
   if (::rename(temporary(id).c_str(), path_of(id).c_str()) != 0)
     throw base::errno_error(errno, "renaming " + temporary(id).string());
   NewContent content(*this, id);
+  sync(fd);
   if (durability_ == base::Durability::synced) base::sync_directory(path_of(id).parent_path());
   return content;
 }
 
-// Writes the body from where the descriptor stands, which is at `offset` of its file.
+// Writes the body from where the descriptor stands, which is at `offset` of its file. `land` makes
+// it durable, while the last buffers are still hashed.
 ContentFiles::Sums ContentFiles::store(net::BodyReader& body, int fd, std::uint64_t offset,
-                                       std::uint64_t limit,
-                                       std::optional<ChecksumKind> checksum) const {
+                                       std::uint64_t limit, std::optional<ChecksumKind> checksum,
+                                       const std::function<void()>& land) const {
   const auto announced = body.length();
   if (announced && *announced > limit)
     throw S3Error("EntityTooLarge", "Your proposed upload exceeds the maximum allowed size", 400)
@@ -138,7 +142,7 @@ ContentFiles::Sums ContentFiles::store(net::BodyReader& body, int fd, std::uint6
                   "You did not provide the number of bytes specified by the Content-Length HTTP "
                   "header",
                   400);
-  sync(fd);  // while the last buffers are hashed
+  land();
   auto sums = hasher.finish();
   return {size, std::move(sums.md5), std::move(sums.checksum)};
 }
@@ -148,14 +152,16 @@ ContentFiles::Received ContentFiles::receive(net::BodyReader& body,
                                              std::uint64_t limit) {
   const auto id = new_id();
   const Temporary file(temporary(id));
-  auto sums = store(body, file.fd.get(), 0, limit, checksum);
-  return {publish(id), sums.size, std::move(sums.md5), std::move(sums.checksum)};
+  std::optional<NewContent> content;
+  auto sums = store(body, file.fd.get(), 0, limit, checksum,
+                    [&] { content.emplace(publish(id, file.fd.get())); });
+  return {std::move(*content), sums.size, std::move(sums.md5), std::move(sums.checksum)};
 }
 
 NewContent ContentFiles::reserve() {
   const auto id = new_id();
   const Temporary file(temporary(id));
-  return publish(id);
+  return publish(id, file.fd.get());
 }
 
 ContentFiles::Sums ContentFiles::receive_at(const std::string& id, std::uint64_t offset,
@@ -164,7 +170,7 @@ ContentFiles::Sums ContentFiles::receive_at(const std::string& id, std::uint64_t
   const auto file = base::open_file(path_of(id), O_WRONLY | O_CLOEXEC);
   if (::lseek64(file.get(), static_cast<off64_t>(offset), SEEK_SET) < 0)
     throw base::errno_error(errno, "writing object content");
-  return store(body, file.get(), offset, size, checksum);
+  return store(body, file.get(), offset, size, checksum, [&] { sync(file.get()); });
 }
 
 std::optional<ContentFiles::Received> ContentFiles::adopt(const std::filesystem::path& file) {
@@ -190,8 +196,7 @@ std::optional<ContentFiles::Received> ContentFiles::adopt(const std::filesystem:
     md5.update({buffer.data(), static_cast<std::size_t>(n)});
     size += static_cast<std::uint64_t>(n);
   }
-  sync(fd.get());
-  return Received{publish(id), size, base::hex(md5.finish()), std::nullopt};
+  return Received{publish(id, fd.get()), size, base::hex(md5.finish()), std::nullopt};
 }
 
 NewContent ContentFiles::duplicate(const std::string& id) {
@@ -216,8 +221,7 @@ NewContent ContentFiles::copy_ranges(const std::vector<Slice>& slices) {
     auto from = base::open_file(path_of(slice.id), O_RDONLY | O_CLOEXEC);
     copy_slice(from.get(), slice.offset, slice.size, file.fd.get());
   }
-  sync(file.fd.get());
-  return publish(id);
+  return publish(id, file.fd.get());
 }
 
 std::optional<base::UniqueFd> ContentFiles::open(const std::string& id) const {

@@ -1,8 +1,8 @@
 // The content of objects: immutable files named by id.
 //
 // Promises:
-//   1. A file appears under its id whole, mode 0444, and (with Durability::synced) on the disk, or
-//      not at all. Its bytes never change afterwards.
+//   1. Content that is returned is whole and (with Durability::synced) on the disk. Its bytes never
+//      change once the index names an object that it makes up.
 //   2. Removing a file that somebody has pinned waits until the last pin is gone.
 //   3. After a crash, sweep() removes every file that the index does not name.
 //
@@ -109,12 +109,12 @@ class ContentFiles {
   };
 
   Sums store(net::BodyReader& body, int fd, std::uint64_t offset, std::uint64_t limit,
-             std::optional<ChecksumKind> checksum) const;
+             std::optional<ChecksumKind> checksum, const std::function<void()>& land) const;
   std::string new_id();
   void make_directory_of(const std::string& id);
   std::filesystem::path temporary(const std::string& id) const;
-  void sync(int fd) const;                    // as the durability asks
-  NewContent publish(const std::string& id);  // of a file that is synced
+  void sync(int fd) const;  // as the durability asks
+  NewContent publish(const std::string& id, int fd);
   void unlink_file(const std::string& id);
 
   std::filesystem::path root_;
