@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "run/pid1.h"
+#include "run/process.h"
 
 namespace meridian::run {
 namespace {

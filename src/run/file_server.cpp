@@ -16,9 +16,9 @@
 
 #include "base/error.h"
 #include "run/confine.h"
-#include "run/descriptors.h"
 #include "run/fuse_answers.h"
 #include "run/namespaces.h"
+#include "run/process.h"
 
 namespace meridian::run {
 namespace fs = std::filesystem;
@@ -126,10 +126,6 @@ void mount_files(FileServer& server, const fs::path& target, Identity owner) {
   mount_device(server.device.get(), target, owner);
   server.device.reset();
   server.mounted.reset();
-}
-
-fs::path files_directory(const InstanceSpec& spec, std::size_t mount) {
-  return spec.directory / "scratch" / ("files-" + std::to_string(mount));
 }
 
 int probe_files(const fs::path& directory) {

@@ -19,11 +19,9 @@
 #include <sys/types.h>
 
 #include <filesystem>
-#include <string>
 
 #include "base/file.h"
 #include "run/id_map.h"
-#include "run/instance.h"
 
 namespace meridian::run {
 
@@ -40,9 +38,6 @@ struct FileServer {
 FileServer start_file_server(const std::filesystem::path& index, Identity owner);
 // Mounts what the server shows, and lets go of the descriptors.
 void mount_files(FileServer& server, const std::filesystem::path& target, Identity owner);
-
-// Where an image's channel is mounted for podman to pass it on.
-std::filesystem::path files_directory(const InstanceSpec& spec, std::size_t mount);
 
 // `meridian-init files-probe DIRECTORY`: mounts nothing's files there, in namespaces of its own,
 // and says on standard output what refused (exit code 1).

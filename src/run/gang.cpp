@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "run/members.h"
 #include "run/message.h"
 #include "run/view.h"
 
@@ -56,24 +57,6 @@ std::optional<GangMembership> try_join(const fs::path& directory) {
 }
 
 }  // namespace
-
-void make_gang_directories(const fs::path& directory) {
-  base::make_directories(directory, 0700);
-  // Programs of the gang look their sockets up here, through a bind mount of this directory only.
-  base::make_directories(directory / "members", 0755);
-}
-
-std::string ready_mark(const std::string& host) { return host + ".ready"; }
-
-void forget_member(const InstanceSpec& spec) {
-  const fs::path members = spec.gang_directory / "members";
-  std::error_code ignored;
-  for (const std::string& name : {spec.hostname + ".sock", ready_mark(spec.hostname)}) {
-    fs::remove(members / name, ignored);
-  }
-  rmdir(members.c_str());
-  rmdir(spec.gang_directory.c_str());
-}
 
 GangMembership join_gang(const InstanceSpec& spec) {
   const base::SystemClock clock;

@@ -26,12 +26,6 @@ struct GangMembership {
   std::vector<std::string> notes;
 };
 
-void make_gang_directories(const std::filesystem::path& directory);
-// File in members/ that says: this host's program is set up. It stays when the host ends.
-std::string ready_mark(const std::string& host);
-// Takes away what a member left, and the directories with the last of them.
-void forget_member(const InstanceSpec& spec);
-
 // Starts the holder when there is none. Error(unavailable) when the kernel refuses the namespace.
 GangMembership join_gang(const InstanceSpec& spec);
 

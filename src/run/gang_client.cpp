@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/strings.h"
-#include "run/gang.h"
 #include "run/launcher.h"
+#include "run/members.h"
 #include "run/message.h"
 
 namespace meridian::run {

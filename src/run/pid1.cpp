@@ -19,9 +19,9 @@
 
 #include "base/error.h"
 #include "run/confine.h"
-#include "run/descriptors.h"
 #include "run/message.h"
 #include "run/podman.h"
+#include "run/process.h"
 #include "run/view.h"
 
 namespace meridian::run {
@@ -221,31 +221,6 @@ void run_pid1(const Pid1& settings) {
   base::JsonArray list(notes.begin(), notes.end());
   send_message(settings.channel, {{"event", "ready"}, {"notes", std::move(list)}});
   Init(settings).run();
-}
-
-void execute(const std::vector<std::string>& argv,
-             const std::map<std::string, std::string>& environment,
-             const std::string& working_directory) {
-  std::vector<std::string> pairs;
-  for (const auto& [name, value] : environment) pairs.push_back(name + "=" + value);
-  std::vector<char*> words, variables;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  for (const std::string& pair : pairs) variables.push_back(const_cast<char*>(pair.c_str()));
-  words.push_back(nullptr);
-  variables.push_back(nullptr);
-  if (chdir(working_directory.c_str()) != 0) {
-    std::fprintf(stderr, "meridian: cannot enter %s: %s\n", working_directory.c_str(),
-                 strerror(errno));
-    _exit(126);
-  }
-  // execvpe looks the program up on this process's PATH.
-  const auto path = environment.find("PATH");
-  setenv("PATH", path != environment.end() ? path->second.c_str() : "/usr/local/bin:/usr/bin:/bin",
-         1);
-  execvpe(words[0], words.data(), variables.data());
-  const int reason = errno;
-  std::fprintf(stderr, "meridian: cannot run %s: %s\n", words[0], strerror(reason));
-  _exit(reason == ENOENT ? 127 : 126);
 }
 
 }  // namespace meridian::run

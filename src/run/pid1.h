@@ -29,9 +29,4 @@ struct Pid1 {
 // {exec, status}, at last "ended" {status}; or "failed" {message}. Statuses are those of wait(2).
 [[noreturn]] void run_pid1(const Pid1& settings);
 
-// Replaces this process; on failure says so on stderr and exits 127 (not found) or 126.
-[[noreturn]] void execute(const std::vector<std::string>& argv,
-                          const std::map<std::string, std::string>& environment,
-                          const std::string& working_directory);
-
 }  // namespace meridian::run

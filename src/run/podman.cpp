@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "run/capture.h"
-#include "run/file_server.h"
 
 namespace meridian::run {
 namespace {
@@ -102,6 +101,10 @@ std::optional<LocalImage> find_local_image(const std::string& reference) {
     return std::move(*image);
   }
   return std::nullopt;
+}
+
+std::filesystem::path files_directory(const InstanceSpec& spec, std::size_t mount) {
+  return spec.directory / "scratch" / ("files-" + std::to_string(mount));
 }
 
 std::string container_name(const InstanceSpec& spec) {

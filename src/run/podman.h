@@ -34,6 +34,8 @@ base::Result<LocalImage> parse_image_inspection(std::string_view json);
 
 // `podman run …` for an instance.
 std::vector<std::string> podman_command(const InstanceSpec& spec, const std::string& init_program);
+// Where an image's channel is mounted for podman to pass it on.
+std::filesystem::path files_directory(const InstanceSpec& spec, std::size_t mount);
 std::string container_name(const InstanceSpec& spec);
 // What is left in podman's storage of a container that was killed.
 void remove_container(const InstanceSpec& spec);

@@ -11,7 +11,7 @@
 #include <set>
 
 #include "base/file.h"
-#include "run/gang.h"
+#include "run/members.h"
 #include "run/message.h"
 #include "run/view.h"
 
