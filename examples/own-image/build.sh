@@ -1,10 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Builds the image digits-own:1 (or the name given) without downloading anything: Python and what it
-# links to are copied from this Debian system into an otherwise empty root.
+# links to are copied from this Debian system into an otherwise empty root. Further arguments are files
+# and directories of this system to bring along, with what their programs link to.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 image=${1:-localhost/digits-own:1}
+[ $# -eq 0 ] || shift
 context=$(mktemp -d)
 trap 'rm -rf "$context"' EXIT
 root=$context/root
@@ -29,8 +31,16 @@ mkdir -p "$root/usr/lib/$version"
 (cd "/usr/lib/$version" && tar -cf - --exclude=__pycache__ --exclude=test --exclude=idlelib \
   --exclude=tkinter --exclude='config-*' --exclude=ensurepip --exclude=lib2to3 .) |
   tar -xf - -C "$root/usr/lib/$version"
-for binary in "$python" "$root/usr/lib/$version"/lib-dynload/*.so; do
-  ldd "$binary" | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p; s/^[[:space:]]*\(\/[^ ]*\).*/\1/p'
+for more in "$@"; do
+  if [ -d "$more" ]; then
+    mkdir -p "$root$more"
+    (cd "$more" && tar -cf - --exclude=__pycache__ .) | tar -xf - -C "$root$more"
+  else
+    copy "$more"
+  fi
+done
+find "$root/usr" -type f \( -perm -u+x -o -name '*.so*' \) | while read -r binary; do
+  ldd "$binary" 2>/dev/null | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p; s/^[[:space:]]*\(\/[^ ]*\).*/\1/p'
 done | sort -u | while read -r library; do copy "$library"; done
 echo 'root:x:0:0:root:/root:/bin/sh' > "$root/etc/passwd"
 echo 'root:x:0:' > "$root/etc/group"

@@ -68,6 +68,8 @@ std::map<std::string, std::string> script_environment(const ScriptJob& job);
 // `sagemaker_distribution_instance_groups` run the script plainly. With TensorFlow's parameter
 // servers or multi-worker mirrored strategy several hosts find each other in TF_CONFIG.
 Launch plan_launch(const ScriptJob& job);
+// What Open MPI has to be told on an instance, whoever starts it: images too.
+std::map<std::string, std::string> mpi_environment();
 
 // How plan_launch() speaks to `meridian-init script`; both ends are in this folder.
 namespace launch_variables {

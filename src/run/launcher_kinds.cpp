@@ -73,13 +73,7 @@ void add_mpi(const ScriptJob& job, std::map<std::string, std::string>& environme
     environment[launch_variables::all_processes] =
         std::to_string(number_of(all, *text, 4096 * 128));
   }
-  // Instances of one machine share its cores: bound ranks would all sit on core 0.
-  environment["OMPI_MCA_plm_rsh_agent"] = std::string(kInit) + " rsh";
-  environment["OMPI_MCA_hwloc_base_binding_policy"] = "none";
-  environment["OMPI_MCA_mpi_yield_when_idle"] = "1";
-  environment["OMPI_MCA_odls_base_sigkill_timeout"] = "0";
-  environment["OMPI_ALLOW_RUN_AS_ROOT"] = "1";
-  environment["OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"] = "1";
+  environment.merge(mpi_environment());
 }
 
 void check_xla(const ScriptJob& job) {
@@ -102,6 +96,16 @@ void add_tensorflow(const ScriptJob& job, LaunchKind kind, const std::vector<std
 }
 
 }  // namespace
+
+std::map<std::string, std::string> mpi_environment() {
+  // Instances of one machine share its cores: bound ranks would all sit on core 0.
+  return {{"OMPI_MCA_plm_rsh_agent", std::string(kInit) + " rsh"},
+          {"OMPI_MCA_hwloc_base_binding_policy", "none"},
+          {"OMPI_MCA_mpi_yield_when_idle", "1"},
+          {"OMPI_MCA_odls_base_sigkill_timeout", "0"},
+          {"OMPI_ALLOW_RUN_AS_ROOT", "1"},
+          {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
+}
 
 std::string_view name(LaunchKind kind) { return kNames.at(static_cast<std::size_t>(kind)); }
 

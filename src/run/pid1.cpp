@@ -72,7 +72,7 @@ class Init {
     if (program_ < 0) fail("cannot fork: " + std::string(strerror(errno)));
     if (program_ == 0) {
       become_child(-1, settings_.standard_output, settings_.standard_error);
-      if (!spec_.image.empty()) execute_podman();
+      if (!spec_.image.empty()) execute_podman(podman_command(spec_, settings_.init_program));
       execute(spec_.argv, spec_.environment, spec_.working_directory);
     }
     close(settings_.standard_output);
@@ -81,7 +81,7 @@ class Init {
   }
 
   // podman runs with the daemon's environment; the container gets the spec's.
-  [[noreturn]] void execute_podman() {
+  [[noreturn]] static void execute_podman(const std::vector<std::string>& words) {
     std::map<std::string, std::string> environment;
     for (char** pair = environ; *pair != nullptr; ++pair) {
       const std::string text(*pair);
@@ -89,7 +89,7 @@ class Init {
       if (equals != std::string::npos)
         environment[text.substr(0, equals)] = text.substr(equals + 1);
     }
-    execute(podman_command(spec_, settings_.init_program), environment, "/");
+    execute(words, environment, "/");
   }
 
   void signal_program(int number) {
@@ -111,6 +111,7 @@ class Init {
     if (!words.empty() && message.fds.size() == 3) pid = fork();
     if (pid == 0) {
       become_child(message.fds[0].get(), message.fds[1].get(), message.fds[2].get());
+      if (!spec_.image.empty()) execute_in_container(words);
       execute(words, spec_.environment, spec_.working_directory);
     }
     if (pid < 0) {
@@ -119,6 +120,15 @@ class Init {
     } else {
       commands_[pid] = id;
     }
+  }
+
+  // Its program was told to start before anybody could ask, but podman takes its time.
+  [[noreturn]] void execute_in_container(const std::vector<std::string>& words) {
+    if (!wait_for_container(spec_)) {
+      std::fprintf(stderr, "meridian: the container of %s does not run\n", spec_.hostname.c_str());
+      _exit(126);
+    }
+    execute_podman(podman_exec_command(spec_, words));
   }
 
   void become_child(int input, int output, int error) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "base/json.h"
 #include "base/strings.h"
@@ -136,6 +137,9 @@ std::vector<std::string> podman_command(const InstanceSpec& spec, const std::str
                mount.inside.string(), kModes[static_cast<int>(mount.mode)]);
   }
   add_volume(words, init_program, "/opt/meridian/bin/meridian-init", "ro");
+  if (!spec.gang_directory.empty()) {
+    add_volume(words, (spec.gang_directory / "members").string(), "/opt/meridian/gang", "ro");
+  }
   for (const int gpu : spec.gpus) {
     words.insert(words.end(), {"--device", "/dev/nvidia" + std::to_string(gpu)});
   }
@@ -150,6 +154,23 @@ std::vector<std::string> podman_command(const InstanceSpec& spec, const std::str
   words.push_back(spec.image);
   words.insert(words.end(), spec.argv.begin(), spec.argv.end());
   return words;
+}
+
+std::vector<std::string> podman_exec_command(const InstanceSpec& spec,
+                                             const std::vector<std::string>& argv) {
+  std::vector<std::string> words = podman({"exec", "--interactive", container_name(spec)});
+  words.insert(words.end(), argv.begin(), argv.end());
+  return words;
+}
+
+bool wait_for_container(const InstanceSpec& spec) {
+  for (int i = 0; i < 300; ++i) {
+    const Captured state = capture(
+        podman({"container", "inspect", "--format", "{{.State.Running}}", container_name(spec)}));
+    if (base::trim(state.output) == "true") return true;
+    std::this_thread::sleep_for(base::Duration(200));
+  }
+  return false;
 }
 
 void remove_container(const InstanceSpec& spec) {

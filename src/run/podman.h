@@ -38,6 +38,11 @@ std::vector<std::string> podman_command(const InstanceSpec& spec, const std::str
 std::filesystem::path files_directory(const InstanceSpec& spec, std::size_t mount);
 std::string container_name(const InstanceSpec& spec);
 // What is left in podman's storage of a container that was killed.
+// Runs a command in the instance's container, with this process's standard streams.
+std::vector<std::string> podman_exec_command(const InstanceSpec& spec,
+                                             const std::vector<std::string>& argv);
+// Until the container runs; false when it does not within a minute.
+bool wait_for_container(const InstanceSpec& spec);
 void remove_container(const InstanceSpec& spec);
 
 }  // namespace meridian::run

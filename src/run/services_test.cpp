@@ -263,6 +263,24 @@ TEST_F(Images, RunWithTheirEntrypointAndOurArgument) {
   EXPECT_THAT(output(), Contains(HasSubstr("usage: meridian-init")));
 }
 
+TEST_F(Images, ACommandOfTheGangRunsInTheContainer) {
+  const auto id = start(image_spec({"rsh", "host-" + base::SystemRandom().hex(8), "true"}));
+  const base::UniqueFd socket = supervisor();
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const base::UniqueFd read_end(ends[0]);
+  base::UniqueFd write_end(ends[1]);
+  const int fds[] = {write_end.get(), write_end.get(), write_end.get()};
+  // A program that only the image has; asked for before the container runs.
+  ASSERT_FALSE(std::filesystem::exists("/meridian-init"));
+  ASSERT_TRUE(send_message(socket.get(),
+                           {{"op", "exec"}, {"argv", base::JsonArray{"/meridian-init"}}}, fds));
+  write_end.reset();
+  EXPECT_THAT(read_to_end(read_end.get()), HasSubstr("usage: meridian-init"));
+  engine().kill(id);
+  wait_end(id);
+}
+
 TEST_F(Images, EndWithTheirSupervisor) {
   const std::string host = "host-" + base::SystemRandom().hex(8);
   const auto id = start(image_spec({"rsh", host, "true"}));  // waits for a host that never comes

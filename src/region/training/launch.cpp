@@ -146,7 +146,10 @@ void set_command(const JobSpec& spec, const Program& program, const run::ScriptJ
     instance.working_directory = "/opt/ml/code";
     add(launch.environment);
   }
-  if (program.kind == Program::Kind::oci) instance.image = program.image;
+  if (program.kind != Program::Kind::oci) return;
+  instance.image = program.image;
+  auto ours = run::mpi_environment();  // the request's own words win
+  instance.environment.merge(ours);
 }
 
 }  // namespace
