@@ -21,10 +21,11 @@ ROLE = "arn:aws:iam::000000000000:role/meridian"
 
 
 class Daemon:
-    """`regions`: names, the first is the default. `config`: text of config.yaml.
+    """`regions`: names, the first is the default. `config`: text of config.yaml. `options`: more for `meridian up`.
     `launcher`: words before the command, of something that becomes it. `path`: directories first on the daemon's PATH."""
 
-    def __init__(self, regions=("us-west-2",), config=None, user=None, launcher=(), path=()):
+    def __init__(self, regions=("us-west-2",), config=None, user=None, options=(), launcher=(), path=()):
+        self.options = list(options)
         self.regions = list(regions)
         self.data = pathlib.Path(tempfile.mkdtemp(prefix="meridian-e2e-data-"))
         self.user = user
@@ -45,7 +46,7 @@ class Daemon:
 
     def start(self):
         command = [str(self.bin / "meridian"), "--data", str(self.data), "up", "--port", "0",
-                   "--regions", ",".join(self.regions)]
+                   "--regions", ",".join(self.regions), *self.options]
         if self.user is not None:
             command = ["runuser", "-u", self.user, "--"] + command
         command = self.launcher + command
@@ -62,7 +63,7 @@ class Daemon:
         keys = configparser.ConfigParser()
         keys.read(self.data / "credentials")
         self.keys = keys["default"]
-        self.endpoint = f"http://127.0.0.1:{self.run['port']}"
+        self.endpoint = f"http://127.0.0.1:{self.run['ports'].get('programs', self.run['port'])}"
         return self
 
     def _ready(self):
