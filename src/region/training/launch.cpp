@@ -21,6 +21,10 @@ using Environment = std::map<std::string, std::string>;
 Environment platform_environment(const Core& core, const JobRecord& record, const JobSpec& spec,
                                  const LaunchFacts& facts) {
   std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  // As in a container of that image, `python` and what is installed beside it are the image's own.
+  const std::string python = parse_program(record.program).python;
+  if (const fs::path bin = fs::path(python).parent_path(); bin != "/usr/bin" && bin.is_absolute())
+    path = bin.string() + ":" + path;
   if (!core.settings.tools_directory.empty()) path = std::string(kTools) + ":" + path;
   Environment environment{{"PATH", path},
                           {"HOME", "/tmp"},

@@ -97,6 +97,24 @@ TEST_F(RegionTest, InstancesFindWhatTheContractPromises) {
   EXPECT_EQ(base::read_file(spec.mounts[1].host / "a/b.csv"), "1,2");
 }
 
+struct MappedImages : RegionTest {
+  MappedImages() { restart(); }
+  void adjust(Settings& settings) override {
+    settings.image_rules = {{"*/mapped:*", "host:/opt/venv/bin/python"}};
+  }
+};
+
+TEST_F(MappedImages, TheirInterpretersDirectoryComesBeforeTheMachinesOnPath) {
+  JsonObject job = request("j");
+  job["AlgorithmSpecification"].as_object()["TrainingImage"] = "registry/mapped:1";
+  start(job);
+  start(request("plain"));
+  EXPECT_THAT(engine_.spec(instance("j", "1/algo-1")).environment["PATH"],
+              StartsWith("/opt/venv/bin:/usr/local/sbin:"));
+  EXPECT_THAT(engine_.spec(instance("plain", "1/algo-1")).environment["PATH"],
+              StartsWith("/usr/local/sbin:"));
+}
+
 TEST_F(RegionTest, AFailedRankEndsTheGangAtOnce) {
   start(request("j", 2));
   engine_.ignore_stops();
