@@ -17,7 +17,6 @@
 #include "base/random.h"
 #include "net/server.h"
 #include "s3/objects.h"
-#include "store/store.h"
 
 namespace meridian::s3 {
 
