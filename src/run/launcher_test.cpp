@@ -165,7 +165,7 @@ TEST(Launch, MirroredWorkersFindEachOtherInTfConfig) {
   const Launch launch = plan_launch(job);
   EXPECT_EQ(launch.kind, LaunchKind::plain);
   EXPECT_EQ(launch.environment.at("TF_CONFIG"),
-            R"({"cluster":{"worker":["algo-1:8890","algo-2:8890"]},"environment":"cloud",)"
+            R"({"cluster":{"worker":["algo-1:8890","algo-2:8891"]},"environment":"cloud",)"
             R"("task":{"index":1,"type":"worker"}})");
   job.groups[0].hosts = {"algo-2"};
   EXPECT_FALSE(plan_launch(job).environment.contains("TF_CONFIG"));
@@ -177,8 +177,8 @@ TEST(Launch, ParameterServersRunBesideAMasterAndWorkers) {
   EXPECT_EQ(launch.kind, LaunchKind::parameter_server);
   EXPECT_EQ(
       launch.environment.at("TF_CONFIG"),
-      R"({"cluster":{"master":["algo-1:2222"],"ps":["algo-1:2223","algo-2:2223"],)"
-      R"("worker":["algo-2:2222"]},"environment":"cloud","task":{"index":0,"type":"worker"}})");
+      R"({"cluster":{"master":["algo-1:2222"],"ps":["algo-1:2223","algo-2:2225"],)"
+      R"("worker":["algo-2:2224"]},"environment":"cloud","task":{"index":0,"type":"worker"}})");
   job.current_host = "algo-1";
   EXPECT_THAT(plan_launch(job).environment.at("TF_CONFIG"),
               HasSubstr(R"("task":{"index":0,"type":"master"})"));

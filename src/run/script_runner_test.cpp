@@ -164,7 +164,7 @@ TEST_F(Scripts, ParameterServersStayUntilTheMasterIsThrough) {
   EXPECT_EQ(ends[0].exit->code, 0) << failure("algo-1");
   EXPECT_EQ(ends[1].exit->code, 0) << failure("algo-2");
   EXPECT_THAT(log("algo-1"), testing::IsSupersetOf({"task master", "reached algo-1:2223",
-                                                    "reached algo-2:2223", "server ps 0"}));
+                                                    "reached algo-2:2225", "server ps 0"}));
   EXPECT_THAT(log("algo-2"), testing::IsSupersetOf({"task worker", "server ps 1"}));
 }
 

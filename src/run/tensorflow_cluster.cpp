@@ -8,9 +8,14 @@
 namespace meridian::run {
 namespace {
 
-base::JsonArray addresses(const std::vector<std::string>& hosts, int port) {
+// Hosts on one machine share a network, and TensorFlow's servers listen on all of its addresses:
+// each host gets a port of its own, `step` above the one before.
+base::JsonArray addresses(const std::vector<std::string>& hosts, int port, int step) {
   base::JsonArray all;
-  for (const std::string& host : hosts) all.emplace_back(host + ":" + std::to_string(port));
+  for (const std::string& host : hosts) {
+    all.emplace_back(host + ":" + std::to_string(port));
+    port += step;
+  }
   return all;
 }
 
@@ -34,11 +39,11 @@ std::string tf_config(TensorFlowStrategy strategy, const std::vector<std::string
   const auto index = std::ranges::find(hosts, current) - hosts.begin();
   base::JsonObject cluster, task{{"index", index}, {"type", "worker"}};
   if (strategy == TensorFlowStrategy::mirrored) {
-    cluster["worker"] = addresses(hosts, 8890);
+    cluster["worker"] = addresses(hosts, 8890, 1);
   } else {
-    cluster["master"] = addresses({hosts.front()}, 2222);
-    cluster["ps"] = addresses(hosts, 2223);
-    cluster["worker"] = addresses({hosts.begin() + 1, hosts.end()}, 2222);
+    cluster["master"] = addresses({hosts.front()}, 2222, 2);
+    cluster["ps"] = addresses(hosts, 2223, 2);
+    cluster["worker"] = addresses({hosts.begin() + 1, hosts.end()}, 2224, 2);
     task = index == 0 ? base::JsonObject{{"index", 0}, {"type", "master"}}
                       : base::JsonObject{{"index", index - 1}, {"type", "worker"}};
   }

@@ -147,7 +147,9 @@ class Launch(unittest.TestCase):
             if config["task"]["index"] == 0:
                 print("facts=" + json.dumps(config), flush=True)
         """, instances=2, hyperparameters={"sagemaker_multi_worker_mirrored_strategy_enabled": "true"})
-        self.assertEqual(facts["cluster"], {"worker": ["algo-1:8890", "algo-2:8890"]})
+        hosts, ports = zip(*(address.split(":") for address in facts["cluster"]["worker"]))
+        self.assertEqual(hosts, ("algo-1", "algo-2"))
+        self.assertEqual(ports[0], "8890")
         self.assertEqual(facts["task"], {"index": 0, "type": "worker"})
 
     def test_ranks_look_as_if_torchrun_had_started_them(self):
