@@ -156,7 +156,8 @@ void check_tags(const Fields& tags, std::size_t most) {
   if (tags.size() > most)
     throw S3Error("BadRequest", "Object tags cannot be greater than " + std::to_string(most), 400);
   for (const auto& [key, value] : tags) {
-    if (key.empty() || key.size() > 4 * 128)
+    if (key.empty() || key.size() > 4 * 128 || !base::is_valid_utf8(key) ||
+        !base::is_valid_utf8(value))
       throw S3Error("InvalidTag", "The TagKey you have provided is invalid", 400)
           .with("TagKey", key);
     if (value.size() > 4 * 256)

@@ -12,10 +12,13 @@ namespace {
 using base::Json;
 using base::JsonObject;
 
+// Names and values come from headers and may be any bytes; a document that holds what is not UTF-8
+// could never be read again.
 void set_fields(JsonObject& to, std::string_view name, const Fields& fields) {
   if (fields.empty()) return;
   JsonObject object;
-  for (const auto& [key, value] : fields) object[key] = value;
+  for (const auto& [key, value] : fields)
+    object[base::to_valid_utf8(key)] = base::to_valid_utf8(value);
   to[name] = std::move(object);
 }
 
