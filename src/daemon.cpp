@@ -21,6 +21,7 @@
 #include "control/activity.h"
 #include "control/runner.h"
 #include "identity/identity.h"
+#include "identity/tokens.h"
 #include "key_calls.h"
 #include "kubernetes_face.h"
 #include "net/server.h"
@@ -36,6 +37,7 @@
 #include "s3/store/object_store.h"
 #include "s3/store/routed_objects.h"
 #include "store/store.h"
+#include "token_calls.h"
 
 namespace meridian {
 namespace fs = std::filesystem;
@@ -114,7 +116,8 @@ std::string sdk_configuration(const Config& config) {
       "  PythonSDK:\n"
       "    Modules:\n"
       "      Session:\n"
-      "        DefaultS3Bucket: sagemaker-{}-{}\n",
+      "        DefaultS3Bucket: sagemaker-{}-{}\n"
+      "      TelemetryOptOut: true\n",
       config.regions.front(), config.account);
 }
 
@@ -233,6 +236,7 @@ struct Daemon::State {
   base::SystemRandom random;
   std::unique_ptr<store::Store> control;
   std::unique_ptr<identity::Identity> identity;
+  std::unique_ptr<identity::Tokens> tokens;
   control::StepTable steps;
   std::unique_ptr<control::ThreadRunner> runner;
   std::unique_ptr<control::ThreadActivities> activities;
@@ -273,6 +277,7 @@ void Daemon::State::open_stores() {
   control = store::open_sqlite({.path = (settings.data / "control.db").string()});
   fs::permissions(settings.data / "control.db", fs::perms::owner_read | fs::perms::owner_write);
   identity = std::make_unique<identity::Identity>(*control, clock, random);
+  tokens = std::make_unique<identity::Tokens>(*control, clock, random);
   const identity::AccessKey first = identity->ensure_first_key();
   if (!fs::exists(settings.data / "credentials")) {
     write_credentials(settings.data / "credentials", first, config.regions.front());
@@ -343,6 +348,7 @@ void Daemon::State::start_regions() {
     region->training->register_steps(steps);
     auto calls = region->training->meridian_calls();
     calls.merge(key_calls(*identity));
+    calls.merge(token_calls(*identity, *tokens));
     front->add_region(name,
                       {region->training->service(), region->hosting.service(),
                        region->telemetry.logs_service(), region->telemetry.cloudwatch_service()},
@@ -373,7 +379,7 @@ void Daemon::State::start_kubernetes() {
                 const identity::AccessKey key = identity->ensure_first_key();
                 return aws::Credentials{key.id, key.secret, ""};
               }},
-      *control, clock, random);
+      *control, *tokens, clock, random);
   kubernetes->start();
 }
 

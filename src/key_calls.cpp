@@ -7,16 +7,17 @@
 
 namespace meridian {
 
+void require_admin(const identity::Identity& identity, const aws::CallContext& context) {
+  const auto key = identity.find_key(context.access_key_id);
+  if (key && key->principal.role == identity::Role::admin &&
+      key->principal.scope == identity::Scope::full) {
+    return;
+  }
+  throw aws::ApiError("AccessDeniedException",
+                      "only an administrator's key may manage keys and tokens", 403);
+}
+
 std::map<std::string, aws::OperationHandler> key_calls(identity::Identity& identity) {
-  const auto require_admin = [&identity](const aws::CallContext& context) {
-    const auto key = identity.find_key(context.access_key_id);
-    if (key && key->principal.role == identity::Role::admin &&
-        key->principal.scope == identity::Scope::full) {
-      return;
-    }
-    throw aws::ApiError("AccessDeniedException", "only an administrator's key may manage keys",
-                        403);
-  };
   const auto shown = [](const identity::AccessKey& key) {
     return base::JsonObject{{"AccessKeyId", key.id},
                             {"User", key.principal.name},
@@ -27,7 +28,7 @@ std::map<std::string, aws::OperationHandler> key_calls(identity::Identity& ident
       {"keys-add",
        [=, &identity](const aws::CallContext& context,
                       const base::JsonObject& input) -> base::Json {
-         require_admin(context);
+         require_admin(identity, context);
          const std::string role_text = base::string_or(input, "Role", "editor");
          const auto role = identity::parse_role(role_text);
          if (!role) {
@@ -42,7 +43,7 @@ std::map<std::string, aws::OperationHandler> key_calls(identity::Identity& ident
        }},
       {"keys-list",
        [=, &identity](const aws::CallContext& context, const base::JsonObject&) -> base::Json {
-         require_admin(context);
+         require_admin(identity, context);
          base::JsonArray keys;
          for (const auto& key : identity.list_keys()) keys.push_back(shown(key));
          return base::JsonObject{{"Keys", keys}};
@@ -50,7 +51,7 @@ std::map<std::string, aws::OperationHandler> key_calls(identity::Identity& ident
       {"keys-remove",
        [=, &identity](const aws::CallContext& context,
                       const base::JsonObject& input) -> base::Json {
-         require_admin(context);
+         require_admin(identity, context);
          identity.remove_key(base::string_or(input, "AccessKeyId"));
          return base::JsonObject{};
        }},

@@ -12,6 +12,9 @@
 
 namespace meridian {
 
+// ApiError(AccessDeniedException) unless the caller's key is an administrator's own.
+void require_admin(const identity::Identity& identity, const aws::CallContext& context);
+
 std::map<std::string, aws::OperationHandler> key_calls(identity::Identity& identity);
 
 }  // namespace meridian

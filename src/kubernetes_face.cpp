@@ -11,8 +11,8 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "control/runner.h"
-#include "identity/tokens.h"
 #include "kube/http_api.h"
+#include "kubeserver/kubeconfig.h"
 #include "kubeserver/server.h"
 #include "net/certificates.h"
 #include "net/client.h"
@@ -62,109 +62,72 @@ std::string installation_name(const fs::path& data, base::Random& random) {
   return name;
 }
 
-// The admin's token: the one in the kubeconfig while it is good.
-std::string token_for(const fs::path& kubeconfig, identity::Tokens& tokens) {
-  if (fs::exists(kubeconfig)) {
-    try {
-      const std::string token = kube::load_kubeconfig(kubeconfig).token;
-      if (tokens.find(token)) return token;
-    } catch (const base::Error&) {
-      // Ours to write; what somebody made of it is put right again.
-    }
-  }
-  return tokens.add("admin", {{identity::Role::admin, ""}}).secret;
-}
-
-std::string kubeconfig_text(const std::string& server, const std::string& authority_pem,
-                            const std::string& token) {
-  return fmt::format(
-      "apiVersion: v1\n"
-      "kind: Config\n"
-      "clusters:\n"
-      "- name: meridian\n"
-      "  cluster:\n"
-      "    server: {}\n"
-      "    certificate-authority-data: {}\n"
-      "users:\n"
-      "- name: admin\n"
-      "  user:\n"
-      "    token: {}\n"
-      "contexts:\n"
-      "- name: meridian\n"
-      "  context:\n"
-      "    cluster: meridian\n"
-      "    user: admin\n"
-      "    namespace: default\n"
-      "current-context: meridian\n",
-      server, base::base64(authority_pem), token);
-}
-
 }  // namespace
 
 struct KubernetesFace::State {
-  State(KubernetesSettings s, store::Store& control, const base::Clock& clock,
-        base::Random& random);
+  State(KubernetesSettings s, store::Store& control, identity::Tokens& tokens,
+        const base::Clock& clock, base::Random& random);
   ~State();
-  void write_kubeconfig();
+  void bind(identity::Tokens& tokens);
 
   KubernetesSettings settings;
-  identity::Tokens tokens;
   OperatorAdmission admission;
   control::StepTable steps;
   control::ThreadRunner runner;
   kubeserver::Server server;
   net::CertificateFiles certificate;
-  net::HttpServer face, local_face;
   net::HttpClient http;
   kube::HttpApi api;
   operators::RegionRemotes remotes;
   operators::Operator operators_;
+  std::unique_ptr<net::HttpServer> face, local_face;
 };
 
-KubernetesFace::State::State(KubernetesSettings s, store::Store& control, const base::Clock& clock,
-                             base::Random& random)
+KubernetesFace::State::State(KubernetesSettings s, store::Store& control, identity::Tokens& tokens,
+                             const base::Clock& clock, base::Random& random)
     : settings(std::move(s)),
-      tokens(control, clock, random),
       runner(clock, steps),
       server({.account = settings.account, .version = settings.version},
              {control, tokens, clock, random, runner, admission}),
       certificate(net::ensure_server_certificate(
           settings.data / "kubernetes", {"127.0.0.1", "localhost", settings.listen}, clock.now())),
-      face({.listen = {.host = settings.listen, .port = settings.port},
-            .tls_certificate_file = certificate.certificate,
-            .tls_key_file = certificate.key,
-            .max_workers = server.workers()},
-           server.handler()),
-      local_face({.listen = {.unix_path = settings.socket.string()}, .max_workers = 64},
-                 server.local_handler()),
       api(http, kube::socket_access(settings.socket.string()),
           {.user_agent = "meridian-operator", .field_manager = "meridian-operator"}),
       remotes(http, clock, local_regions(settings)),
       operators_({api, remotes, runner, clock, random},
                  {.installation = installation_name(settings.data, random)}) {
+  // Before the first request: steps must be known when their keys come.
   server.register_steps(steps);
   operators_.register_steps(steps);
+  bind(tokens);
 }
 
 KubernetesFace::State::~State() {
   server.stop();
+  face.reset();
+  local_face.reset();
   runner.stop();
 }
 
-void KubernetesFace::State::write_kubeconfig() {
-  const fs::path file = settings.data / "kubeconfig";
-  const std::string url = fmt::format("https://{}:{}", settings.listen, face.port());
-  const std::string text =
-      kubeconfig_text(url, base::read_file(certificate.authority), token_for(file, tokens));
-  if (base::read_file_if_exists(file) != text)
-    base::write_file(file, text, base::Durability::synced, 0600);
+void KubernetesFace::State::bind(identity::Tokens& tokens) {
+  face = std::make_unique<net::HttpServer>(
+      net::ServerSettings{.listen = {.host = settings.listen, .port = settings.port},
+                          .tls_certificate_file = certificate.certificate,
+                          .tls_key_file = certificate.key,
+                          .max_workers = server.workers()},
+      server.handler());
+  local_face = std::make_unique<net::HttpServer>(
+      net::ServerSettings{.listen = {.unix_path = settings.socket.string()}, .max_workers = 64},
+      server.local_handler());
+  kubeserver::ensure_kubeconfig(settings.data / "kubeconfig",
+                                fmt::format("https://{}:{}", settings.listen, face->port()),
+                                base::read_file(certificate.authority), tokens);
 }
 
 KubernetesFace::KubernetesFace(KubernetesSettings settings, store::Store& control,
-                               const base::Clock& clock, base::Random& random)
-    : state_(std::make_unique<State>(std::move(settings), control, clock, random)) {
-  state_->write_kubeconfig();
-}
+                               identity::Tokens& tokens, const base::Clock& clock,
+                               base::Random& random)
+    : state_(std::make_unique<State>(std::move(settings), control, tokens, clock, random)) {}
 
 KubernetesFace::~KubernetesFace() = default;
 
@@ -174,6 +137,6 @@ void KubernetesFace::start() {
   state_->operators_.start();
 }
 
-std::uint16_t KubernetesFace::port() const { return state_->face.port(); }
+std::uint16_t KubernetesFace::port() const { return state_->face->port(); }
 
 }  // namespace meridian

@@ -18,6 +18,7 @@
 #include "aws/sigv4.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "identity/tokens.h"
 #include "store/store.h"
 
 namespace meridian {
@@ -36,8 +37,8 @@ struct KubernetesSettings {
 class KubernetesFace {
  public:
   // Binds; serves once start() has installed the definitions.
-  KubernetesFace(KubernetesSettings settings, store::Store& control, const base::Clock& clock,
-                 base::Random& random);
+  KubernetesFace(KubernetesSettings settings, store::Store& control, identity::Tokens& tokens,
+                 const base::Clock& clock, base::Random& random);
   ~KubernetesFace();
   void start();
   std::uint16_t port() const;

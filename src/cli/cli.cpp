@@ -38,6 +38,7 @@ void add_commands(CommandLine& line, Context& context) {
   add_env(root, context);
   add_doctor(root, context);
   add_keys(root, context);
+  add_tokens(root, context);
   add_train(root, context);
   add_get(root, context);
   add_describe(root, context);

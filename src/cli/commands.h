@@ -34,6 +34,7 @@ void add_daemon_commands(Command root, Context& context);  // up, down, status, 
 void add_env(Command root, Context& context);
 void add_doctor(Command root, Context& context);
 void add_keys(Command root, Context& context);
+void add_tokens(Command root, Context& context);
 void add_train(Command root, Context& context);
 void add_get(Command root, Context& context);
 void add_describe(Command root, Context& context);

@@ -230,6 +230,18 @@ TEST_F(CommandsTest, KeysAreListedWithoutSecrets) {
             "AKIA1       alice  viewer  2023-11-14T22:13:20Z\n");
 }
 
+TEST_F(CommandsTest, TokensAreListedWithTheirRoles) {
+  region.answer("tokens-list",
+                R"({"Tokens":[{"Id":"0123456789ab","User":"ann","Created":1700000000.0,
+    "Grants":[{"Role":"editor","Namespace":"team-a"},{"Role":"viewer","Namespace":""}]}]})");
+  EXPECT_EQ(run({"tokens", "list"}), 0);
+  EXPECT_EQ(
+      out.str(),
+      "ID            USER  ROLES                                        CREATED               "
+      "EXPIRES\n"
+      "0123456789ab  ann   editor in team-a, viewer in every namespace  2023-11-14T22:13:20Z  -\n");
+}
+
 TEST_F(CommandsTest, UpNamesOnlyThePortsThatAreServed) {
   EXPECT_EQ(run({"up", "--help"}), 0);
   EXPECT_THAT(err.str(), HasSubstr("N: AWS face, N+2: health and metrics"));

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kubeserver/kubeconfig.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/yaml.h"
+#include "kube/kubeconfig_text.h"
 
 namespace meridian::kubeserver {
 namespace {
 
 using base::Json;
+using kube::KubeconfigText;
 
-constexpr std::string_view kName = "meridian";
 constexpr std::string_view kPurpose = "kubeconfig";
 
 // The entry of that name in a list of named things, without the name.
@@ -30,17 +27,16 @@ Json entry_of(const Json& config, std::string_view list, std::string_view member
   return nullptr;
 }
 
-Kubeconfig read(const std::filesystem::path& file) {
-  Kubeconfig out{.user = ""};
+KubeconfigText read(const std::filesystem::path& file) {
+  KubeconfigText out{.user = ""};
   const auto documents = base::parse_yaml(base::read_file_if_exists(file, 1u << 20));
   if (!documents || documents->empty()) return out;
   const Json& config = documents->front().value;
-  const Json cluster = entry_of(config, "clusters", "cluster", kName);
-  const Json context = entry_of(config, "contexts", "context", kName);
+  const Json cluster = entry_of(config, "clusters", "cluster", kube::kKubeconfigName);
+  const Json context = entry_of(config, "contexts", "context", kube::kKubeconfigName);
   out.user = base::string_or(context, "user");
   out.server = base::string_or(cluster, "server");
-  out.authority_pem =
-      base::unbase64(base::string_or(cluster, "certificate-authority-data")).value_or("");
+  out.ca_pem = base::unbase64(base::string_or(cluster, "certificate-authority-data")).value_or("");
   out.token = base::string_or(entry_of(config, "users", "user", out.user), "token");
   return out;
 }
@@ -60,38 +56,14 @@ std::string new_token(identity::Tokens& tokens) {
 
 }  // namespace
 
-std::string kubeconfig_text(const Kubeconfig& k) {
-  return fmt::format(
-      "apiVersion: v1\n"
-      "kind: Config\n"
-      "clusters:\n"
-      "- name: {0}\n"
-      "  cluster:\n"
-      "    server: {1}\n"
-      "    certificate-authority-data: {2}\n"
-      "contexts:\n"
-      "- name: {0}\n"
-      "  context:\n"
-      "    cluster: {0}\n"
-      "    namespace: default\n"
-      "    user: {3}\n"
-      "current-context: {0}\n"
-      "users:\n"
-      "- name: {3}\n"
-      "  user:\n"
-      "    token: {4}\n",
-      kName, k.server, base::base64(k.authority_pem), k.user, k.token);
-}
-
 void ensure_kubeconfig(const std::filesystem::path& file, const std::string& server,
                        const std::string& authority_pem, identity::Tokens& tokens) {
-  const Kubeconfig present = read(file);
+  const KubeconfigText present = read(file);
   const bool good = is_admin(present.token, tokens);
-  if (good && present.server == server && present.authority_pem == authority_pem) return;
-  const Kubeconfig next{.server = server,
-                        .authority_pem = authority_pem,
-                        .token = good ? present.token : new_token(tokens)};
-  base::write_file(file, kubeconfig_text(next), base::Durability::synced, 0600);
+  if (good && present.server == server && present.ca_pem == authority_pem) return;
+  const KubeconfigText next{
+      .server = server, .ca_pem = authority_pem, .token = good ? present.token : new_token(tokens)};
+  base::write_file(file, kube::kubeconfig_text(next), base::Durability::synced, 0600);
 }
 
 }  // namespace meridian::kubeserver

@@ -10,14 +10,6 @@
 
 namespace meridian::kubeserver {
 
-struct Kubeconfig {
-  std::string server;  // "https://127.0.0.1:8471"
-  std::string authority_pem;
-  std::string user = "admin";
-  std::string token;
-};
-std::string kubeconfig_text(const Kubeconfig& kubeconfig);
-
 // Sees to it that `file` (mode 0600) leads to `server` with an administrator's token. A file that
 // does so already is left as it is, whatever else people keep in it; otherwise it is written anew,
 // with its token when that is still good.

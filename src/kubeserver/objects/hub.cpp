@@ -13,8 +13,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr std::size_t kMostRecent = 1'000;
-constexpr std::size_t kMostRecentBytes = 2u << 20;
 constexpr std::size_t kMostAtOnce = 250;
 constexpr milliseconds kPositionRefresh{30'000};
 constexpr milliseconds kPause{200};  // after a failure
@@ -25,7 +23,8 @@ kube::StatusError too_old(store::Revision position) {
 
 }  // namespace
 
-Hub::Hub(const Storage& storage) : storage_(storage), position_(storage.store().revision()) {
+Hub::Hub(const Storage& storage, HubSettings settings)
+    : storage_(storage), settings_(settings), position_(storage.store().revision()) {
   reader_ = std::jthread([this](std::stop_token stop) { run(stop); });
 }
 
@@ -88,10 +87,10 @@ void Hub::publish(std::vector<store::Change> changes, store::Revision position) 
   }
 }
 
-void Hub::append(Feed& feed, EventPtr event) {
+void Hub::append(Feed& feed, EventPtr event) const {
   feed.bytes += event->bytes();
   feed.recent.push_back(std::move(event));
-  while (feed.recent.size() > kMostRecent || feed.bytes > kMostRecentBytes) {
+  while (feed.recent.size() > settings_.most_recent || feed.bytes > settings_.most_recent_bytes) {
     feed.begin = feed.recent.front()->revision();
     feed.bytes -= feed.recent.front()->bytes();
     feed.recent.pop_front();

@@ -26,9 +26,15 @@
 
 namespace meridian::kubeserver::objects {
 
+struct HubSettings {
+  // Events kept for each collection that is watched, whichever is less.
+  std::size_t most_recent = 1'000;
+  std::size_t most_recent_bytes = 2u << 20;
+};
+
 class Hub {
  public:
-  explicit Hub(const Storage& storage);
+  explicit Hub(const Storage& storage, HubSettings settings = {});
   ~Hub();  // no watcher may be left
 
   class Watcher;
@@ -52,9 +58,10 @@ class Hub {
   void follow(store::Watch& watch, std::stop_token stop);
   void publish(std::vector<store::Change> changes, store::Revision position);
   void restart_at(store::Revision revision);
-  static void append(Feed& feed, EventPtr event);
+  void append(Feed& feed, EventPtr event) const;
 
   const Storage& storage_;
+  const HubSettings settings_;
   mutable std::mutex mutex_;
   std::map<std::string, std::shared_ptr<Feed>> feeds_;
   store::Revision position_;  // everything up to here is with the feeds
