@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import textwrap
 import unittest
+import uuid
 
 from botocore.config import Config
 from botocore.exceptions import ClientError
@@ -219,10 +220,11 @@ class Images(unittest.TestCase):
     def test_code_in_an_image_wins_over_the_requests(self):
         if shutil.which("podman") is None:
             self.skipTest("podman is not installed")
-        self.build("localhost/with-code:1", {"/opt/ml/code/train.py": "import sys; print('the image', sys.argv[1:])\n"})
+        image = f"localhost/with-code:{uuid.uuid4().hex[:8]}"  # other runs of this test share podman
+        self.build(image, {"/opt/ml/code/train.py": "import sys; print('the image', sys.argv[1:])\n"})
         source = jobs.upload_source(meridian, {"train.py": "print('the request')"}, key="code/of-request.tar.gz")
         meridian.client("sagemaker").create_training_job(**jobs.request(
-            "with-code", source, image="localhost/with-code:1"))
+            "with-code", source, image=image))
         job = jobs.wait_end(meridian, "with-code")
         self.assertEqual(job["TrainingJobStatus"], "Completed", job.get("FailureReason"))
         # As on AWS the argument is `train`.
