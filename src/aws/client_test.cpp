@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cerrno>
 
 #include "base/json.h"
 #include "net/client.h"
@@ -134,6 +135,7 @@ TEST(ApiError, OfEveryOwnCodeHasACodeAndAStatus) {
     EXPECT_GE(api.status(), 400);
     EXPECT_LT(api.status(), 600);
   }
+  EXPECT_EQ(to_api_error(base::errno_error(ENOSPC, "writing")).status(), 503);
   EXPECT_THAT(to_api_error(base::Error(base::Code::internal, "a secret")).message(),
               testing::Not(testing::HasSubstr("a secret")));
 }

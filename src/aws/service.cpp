@@ -61,6 +61,10 @@ ApiError::ApiError(std::string aws_code, std::string message, int status)
 
 ApiError to_api_error(const base::Error& error) {
   if (const auto* api = dynamic_cast<const ApiError*>(&error)) return *api;
+  // Room that is missing here is no limit of the caller's.
+  if (error.code() == Code::resource_exhausted && error.retryable()) {
+    return ApiError("ServiceUnavailable", error.message(), 503);
+  }
   const auto [code, status] = aws_code_of(error.code());
   if (status == 500) {
     return ApiError(code, "An internal error occurred; the daemon's log has the details", status);

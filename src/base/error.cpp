@@ -63,9 +63,11 @@ Code code_of_errno(int error_number) {
 
 Error errno_error(int error_number, std::string what) {
   const Code code = code_of_errno(error_number);
-  return Error(
-      code, what + ": " + std::system_category().message(error_number),
-      code == Code::unavailable || code == Code::deadline_exceeded ? Retry::yes : Retry::no);
+  const bool disk_is_full = error_number == ENOSPC || error_number == EDQUOT;
+  const bool may_pass =
+      code == Code::unavailable || code == Code::deadline_exceeded || disk_is_full;
+  return Error(code, what + ": " + std::system_category().message(error_number),
+               may_pass ? Retry::yes : Retry::no);
 }
 
 std::string ParseError::text() const {

@@ -40,6 +40,8 @@ TEST(Error, ErrnoHasACodeAndAText) {
   EXPECT_EQ(errno_error(EACCES, "").code(), Code::permission_denied);
   EXPECT_EQ(errno_error(EIO, "").code(), Code::internal);
   EXPECT_TRUE(errno_error(ECONNREFUSED, "").retryable());
+  EXPECT_TRUE(errno_error(ENOSPC, "").retryable());
+  EXPECT_FALSE(errno_error(EMFILE, "").retryable());
   EXPECT_FALSE(errno_error(ENOENT, "").retryable());
 }
 

@@ -74,13 +74,14 @@ void Connection::fail(int result, std::string_view doing) const {
   const int os_error = db_ == nullptr ? 0 : sqlite3_system_errno(db_);
   Code code = code_of(result);
   std::string why = db_ == nullptr ? sqlite3_errstr(result) : sqlite3_errmsg(db_);
-  if ((result & 0xff) == SQLITE_IOERR && (os_error == ENOSPC || os_error == EDQUOT)) {
-    code = Code::resource_exhausted;
-  }
+  const bool disk_is_full =
+      (result & 0xff) == SQLITE_FULL ||
+      ((result & 0xff) == SQLITE_IOERR && (os_error == ENOSPC || os_error == EDQUOT));
+  if (disk_is_full) code = Code::resource_exhausted;
   const bool names_cause = (result & 0xff) == SQLITE_IOERR || (result & 0xff) == SQLITE_CANTOPEN;
   if (names_cause && os_error != 0) why += fmt::format(" ({})", std::strerror(os_error));
   throw base::Error(code, fmt::format("store {}: cannot {}: {}{}", path_, doing, why, advice(code)),
-                    code == Code::unavailable ? base::Retry::yes : base::Retry::no);
+                    code == Code::unavailable || disk_is_full ? base::Retry::yes : base::Retry::no);
 }
 
 void Connection::execute(const std::string& statements) {

@@ -168,6 +168,7 @@ TEST_F(SqliteStoreTest, AFullDiskFailsTheCommitAndNothingElse) {
   }
   ASSERT_TRUE(failure);
   EXPECT_EQ(failure->code(), Code::resource_exhausted);
+  EXPECT_TRUE(failure->retryable());
   EXPECT_THAT(failure->what(), HasSubstr(path));
   EXPECT_GT(written, 10);
   EXPECT_EQ(store->revision(), written);
