@@ -153,6 +153,7 @@ void Controller::press(const JobRecord& record, const JobSpec& spec, const Obser
 
 void Controller::begin_upload(JobRecord& record, const JobSpec& spec, const Observed& observed,
                               Cause cause, Memory& memory) {
+  memory.no_room_since.reset();
   for (const auto& instance : observed.instances)
     for (const std::string& note : instance.notes) add_warning(record, "sandbox: " + note);
   record.exits.clear();

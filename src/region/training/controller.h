@@ -36,7 +36,9 @@ class Controller {
     std::optional<base::Ticks> synced, measured;
     capacity::Lease lease;
     std::string lease_error;
-    std::string work_error;  // of the phase's activity
+    std::string work_error;                    // of the phase's activity
+    std::optional<base::Ticks> no_room_since;  // results wait for a full disk
+    base::Ticks no_room_tried;
   };
 
   std::shared_ptr<Memory> memory_of(const std::string& job);
@@ -45,6 +47,8 @@ class Controller {
   void observe_spot(const JobRecord& record, const JobSpec& spec, Observed& observed);
   void wait_for_spot(JobRecord& record);
   void observe_work(const JobRecord& record, Memory& memory, Observed& observed);
+  bool waits_for_room(const JobRecord& record, const control::ActivityStatus& failed,
+                      Memory& memory, Observed& observed);
   run::InstanceStatus observe_instance(const JobRecord& record, const HostSlot& slot,
                                        Memory& memory);
 

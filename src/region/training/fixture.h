@@ -69,6 +69,7 @@ class MemoryObjects final : public s3::Objects {
   void put_bytes(const std::string& bucket, const std::string& key,
                  std::string_view bytes) override {
     require(bucket);
+    if (full) throw base::errno_error(ENOSPC, "cannot write");
     (*objects_.lock())[{bucket, key}] = bytes;
   }
   void remove(const std::string& bucket, const std::string& key) override {
@@ -77,6 +78,8 @@ class MemoryObjects final : public s3::Objects {
   std::string text(const std::string& bucket, const std::string& key) {
     return open(bucket, key, 0, {})->read_all(1u << 30);
   }
+
+  std::atomic<bool> full{false};  // no room for anything
 
  private:
   static void require(const std::string& bucket) {

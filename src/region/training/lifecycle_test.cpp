@@ -191,6 +191,29 @@ TEST_F(RegionTest, AJumpOfTheWallClockChangesNoBill) {
   EXPECT_EQ(base::int_or(describe("j"), "BillableTimeInSeconds", 0), 10);
 }
 
+TEST_F(RegionTest, ResultsWaitForRoomOnAFullDisk) {
+  start(request("j"));
+  base::write_file(ml("j", "1/algo-1") / "model/weights", "w");
+  objects_.full = true;
+  end("j", "1/algo-1", exited(0));
+  runner_->run_for(base::Duration(600'000));
+  EXPECT_EQ(status("j"), "InProgress/Uploading");
+  objects_.full = false;
+  runner_->run_for(base::Duration(61'000));
+  EXPECT_EQ(status("j"), "Completed/Completed");
+  EXPECT_TRUE(objects_.find("out", "results/j/output/model.tar.gz"));
+}
+
+TEST_F(RegionTest, ADiskThatStaysFullEndsTheJobWithThatReason) {
+  start(request("j"));
+  objects_.full = true;
+  end("j", "1/algo-1", exited(0));
+  runner_->run_for(base::Duration(3'600'000));
+  EXPECT_EQ(status("j"), "Failed/Failed");
+  EXPECT_THAT(base::string_or(describe("j"), "FailureReason"),
+              HasSubstr("No space left on device"));
+}
+
 TEST_F(RegionTest, AWaitingJobNamesWhoHoldsTheInstancesAndStartsWhenTheyAreFree) {
   start(request("a", 6));
   start(request("b", 4));

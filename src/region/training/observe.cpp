@@ -1,12 +1,17 @@
 // What a step looks at before it decides.
 //
 // SPDX-License-Identifier: Apache-2.0
+#include "base/log.h"
 #include "region/training/controller.h"
 #include "region/training/staging.h"
 
 namespace meridian::region::training {
 
 using WorkPhase = control::ActivityStatus::Phase;
+
+namespace {
+constexpr base::Duration kRoomPatience{1'800'000};
+}
 
 Observed Controller::observe(JobRecord& record, const JobSpec& spec, Memory& memory) {
   Observed observed{.phase = record.phase,
@@ -84,7 +89,7 @@ void Controller::observe_lease(JobRecord& record, const JobSpec& spec, Memory& m
     memory.lease = core_.parts.capacity.request(request);
   } catch (const base::Error& error) {
     // The configuration shrank since the job was accepted: waiting would be for ever.
-    if (error.code() != base::Code::resource_exhausted) throw;
+    if (error.code() != base::Code::resource_exhausted || error.retryable()) throw;
     memory.work_error = error.message();
     observed.work = WorkState{WorkPhase::failed, Cause::capacity};
     return;
@@ -105,8 +110,30 @@ void Controller::observe_work(const JobRecord& record, Memory& memory, Observed&
   if (!status) return;
   observed.work = WorkState{status->phase, Cause::none};
   if (status->phase != WorkPhase::failed) return;
+  if (waits_for_room(record, *status, memory, observed)) return;
   if (status->error) memory.work_error = status->error->what();
   observed.work->blame = status->error ? blame_of(*status->error) : Cause::lost;
+}
+
+// A full disk takes no result away from a program that made it, unless it stays full.
+bool Controller::waits_for_room(const JobRecord& record, const control::ActivityStatus& failed,
+                                Memory& memory, Observed& observed) {
+  const bool full = failed.error && failed.error->retryable() &&
+                    failed.error->code() == base::Code::resource_exhausted;
+  if (!full || record.phase != Phase::uploading) return false;
+  const base::Ticks now = core_.parts.clock.ticks();
+  if (!memory.no_room_since) {
+    memory.no_room_since = memory.no_room_tried = now;
+    base::log_warn("results wait for room on the disk",
+                   {{"job", record.name}, {"error", failed.error->what()}});
+  }
+  if (now - *memory.no_room_since >= kRoomPatience) return false;
+  observed.work->phase = WorkPhase::running;
+  if (now - memory.no_room_tried < core_.settings.heartbeat) return true;
+  memory.no_room_tried = now;
+  core_.parts.activities.forget(work_name(record));
+  observed.work.reset();
+  return true;
 }
 
 run::InstanceStatus Controller::observe_instance(const JobRecord& record, const HostSlot& slot,
