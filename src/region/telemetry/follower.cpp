@@ -83,8 +83,8 @@ std::size_t Follower::Stream::take_records(const run::LogSlice& slice, StreamRec
     if (next.metrics.empty()) continue;
     for (const MetricHit& hit : matcher.match(line.message)) {
       points[hit.definition].push_back(Point::of(line.at, hit.value));
-      MetricProgress& progress = next.progress[hit.definition];
-      if (line.at < progress.last_at) continue;
+      MetricProgress& progress = next.progress[hit.definition];  // the later line wins, whatever
+                                                                 // the clock said meanwhile
       progress.last_at = line.at;
       progress.last_value = hit.value;
     }

@@ -121,6 +121,17 @@ TEST_F(TelemetryTest, TheLastReporterWinsAmongHosts) {
   EXPECT_TRUE(telemetry->final_metrics("other").empty());
 }
 
+TEST_F(TelemetryTest, TheLastLineIsTheFinalValueAlsoAfterTheClockWentBack) {
+  const auto stream = instance("algo-1", loss);
+  telemetry->follow(stream);
+  print(stream, "loss=3\n");
+  clock.jump_wall_clock(base::Duration(-15'000));
+  print(stream, "loss=1\n");
+  telemetry->finish(stream.group, stream.stream);
+  EXPECT_EQ(telemetry->final_metrics("job").at(0).value, 1);
+  EXPECT_EQ(count("loss"), 2);
+}
+
 TEST_F(TelemetryTest, TheDoctorReadsTheJobsOwnLines) {
   run_to_end(instance("algo-1", {{"acc", "Accuracy=(\\S+)"}}), "epoch 1\naccuracy=0.5\n");
   EXPECT_THAT(telemetry->metric_doctor("job").value_or(""),
