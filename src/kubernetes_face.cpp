@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "control/runner.h"
-#include "kube/http_api.h"
+#include "kube/client/http_api.h"
 #include "kubeserver/kubeconfig.h"
 #include "kubeserver/server.h"
 #include "net/certificates.h"

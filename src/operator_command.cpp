@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "control/runner.h"
-#include "kube/http_api.h"
+#include "kube/client/http_api.h"
 #include "kube/object.h"
 #include "net/client.h"
 #include "operators/crd.h"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "cli/commands.h"
-#include "kube/http_api.h"
+#include "kube/client/http_api.h"
 #include "kube/resource.h"
 
 namespace meridian::cli {

@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/format.h"
 #include "cli/output.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/kubeconfig.h"
 #include "kube/kubeconfig_text.h"
 
 namespace meridian::cli {

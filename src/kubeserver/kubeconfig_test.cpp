@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/kubeconfig.h"
 
 namespace meridian::kubeserver {
 namespace {

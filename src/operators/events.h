@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/random.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 
 namespace meridian::operators {
 

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/fake_api.h"
+#include "kube/client/fake_api.h"
 #include "kube/object.h"
 #include "operators/conditions.h"
 #include "operators/definition_controller.h"

@@ -17,7 +17,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 
 namespace meridian::operators {
 

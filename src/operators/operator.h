@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "control/runner.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 #include "operators/remote.h"
 
 namespace meridian::operators {

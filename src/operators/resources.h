@@ -15,7 +15,7 @@
 
 #include "base/json.h"
 #include "base/sync.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 #include "operators/kinds.h"
 
 namespace meridian::operators {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/kubeconfig.h"
+#include "kube/client/kubeconfig.h"
 
 #include <gtest/gtest.h>
 

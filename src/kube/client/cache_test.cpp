@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/sync.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 
 namespace meridian::kube {
 namespace {

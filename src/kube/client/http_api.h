@@ -15,9 +15,9 @@
 #include <string>
 
 #include "base/clock.h"
-#include "kube/client.h"
-#include "kube/credentials.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/api.h"
+#include "kube/client/credentials.h"
+#include "kube/client/kubeconfig.h"
 #include "net/client.h"
 
 namespace meridian::kube {

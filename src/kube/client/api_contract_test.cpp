@@ -1,12 +1,12 @@
 // The contract of Api, for the fake and for HttpApi in front of it.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/api_contract.h"
+#include "kube/client/api_contract.h"
 
 #include "base/file.h"
-#include "kube/fake_api.h"
-#include "kube/fake_server.h"
-#include "kube/http_api.h"
+#include "kube/client/fake_api.h"
+#include "kube/client/fake_server.h"
+#include "kube/client/http_api.h"
 
 namespace meridian::kube {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/credentials.h"
+#include "kube/client/credentials.h"
 
 #include <gtest/gtest.h>
 

@@ -17,7 +17,7 @@
 #include <thread>
 
 #include "base/yaml.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 
 namespace meridian::kube {
 

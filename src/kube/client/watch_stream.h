@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "kube/client.h"
+#include "kube/client/api.h"
 
 namespace meridian::kube {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/fake_api.h"
+#include "kube/client/fake_api.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/strings.h"
 #include "base/sync.h"
-#include "kube/fake_store.h"
+#include "kube/client/fake_store.h"
 #include "kube/selector.h"
 
 namespace meridian::kube {

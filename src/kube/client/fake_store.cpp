@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/fake_store.h"
+#include "kube/client/fake_store.h"
 
 #include <fmt/format.h>
 

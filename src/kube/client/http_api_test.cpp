@@ -1,14 +1,14 @@
 // What is HttpApi's own beside the contract of Api: credentials, headers, errors.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/http_api.h"
+#include "kube/client/http_api.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "kube/fake_api.h"
-#include "kube/fake_server.h"
+#include "kube/client/fake_api.h"
+#include "kube/client/fake_server.h"
 
 namespace meridian::kube {
 namespace {

@@ -1,7 +1,7 @@
 // What is the fake's own beside the contract of Api: breaking on demand.
 //
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/fake_api.h"
+#include "kube/client/fake_api.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

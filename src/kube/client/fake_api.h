@@ -23,7 +23,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 #include "kube/resource.h"
 
 namespace meridian::kube {

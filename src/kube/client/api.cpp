@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client.h"
+#include "kube/client/api.h"
 
 namespace meridian::kube {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/http_api.h"
+#include "kube/client/http_api.h"
 
 #include <fmt/format.h>
 
 #include "base/strings.h"
-#include "kube/watch_stream.h"
+#include "kube/client/watch_stream.h"
 
 namespace meridian::kube {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 #include "base/sync.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 #include "net/server.h"
 
 namespace meridian::kube {

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "base/strings.h"
-#include "kube/credentials.h"
+#include "kube/client/credentials.h"
 #include "kube/object.h"
 
 extern char** environ;  // NOLINT: POSIX's own

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/sync.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 
 namespace meridian::kube {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/watch_stream.h"
+#include "kube/client/watch_stream.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "kube/client.h"
+#include "kube/client/api.h"
 #include "kube/managed_fields.h"
 #include "kube/resource.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/sync.h"
-#include "kube/kubeconfig.h"
+#include "kube/client/kubeconfig.h"
 
 namespace meridian::kube {
 
