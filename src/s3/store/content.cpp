@@ -170,7 +170,14 @@ ContentFiles::Sums ContentFiles::receive_at(const std::string& id, std::uint64_t
   const auto file = base::open_file(path_of(id), O_WRONLY | O_CLOEXEC);
   if (::lseek64(file.get(), static_cast<off64_t>(offset), SEEK_SET) < 0)
     throw base::errno_error(errno, "writing object content");
-  return store(body, file.get(), offset, size, checksum, [&] { sync(file.get()); });
+  try {
+    return store(body, file.get(), offset, size, checksum, [&] { sync(file.get()); });
+  } catch (...) {
+    // On a full disk nothing else could be written, not even that the upload is given up.
+    ::fallocate64(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  static_cast<off64_t>(offset), static_cast<off64_t>(size));
+    throw;
+  }
 }
 
 std::optional<ContentFiles::Received> ContentFiles::adopt(const std::filesystem::path& file) {

@@ -70,7 +70,8 @@ class ContentFiles {
     std::string md5;                      // hex
     std::optional<std::string> checksum;  // base64, when asked for
   };
-  // Stores the rest of `body`, which is of `size` bytes, at that place of a reserved file.
+  // Stores the rest of `body`, which is of `size` bytes, at that place of a reserved file. What
+  // fails gives its room back.
   Sums receive_at(const std::string& id, std::uint64_t offset, std::uint64_t size,
                   net::BodyReader& body, std::optional<ChecksumKind> checksum);
   // Takes a file of the same file system without a copy; it is gone from `file` afterwards. Nothing

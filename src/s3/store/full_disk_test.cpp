@@ -80,18 +80,23 @@ std::string keys(ObjectStore& store) {
     HOLDS(keys(*store) == "before ");
     HOLDS(!put(*store, "after", 1000));
 
-    const auto upload = store->create_upload({.bucket = "data", .key = "parts"}, true);
-    net::StringBody body(std::string(disk_bytes, 'x'));
-    bool refused = false;
-    try {
-      store->put_part({.bucket = "data", .key = "parts", .upload_id = upload.id, .number = 1},
-                      body);
-    } catch (const base::Error& error) {
-      refused = error.code() == base::Code::resource_exhausted;
+    // The larger one goes to the file that parts share, which stays; its room does not.
+    for (const std::size_t size : {disk_bytes, disk_bytes + (2u << 20)}) {
+      const auto upload = store->create_upload({.bucket = "data", .key = "parts"}, true);
+      net::StringBody body(std::string(size, 'x'));
+      bool refused = false;
+      try {
+        store->put_part({.bucket = "data", .key = "parts", .upload_id = upload.id, .number = 1},
+                        body);
+      } catch (const base::Error& error) {
+        refused = error.code() == base::Code::resource_exhausted;
+      }
+      HOLDS(refused);
+      HOLDS(!put(*store, "meanwhile", 1u << 20));
+      store->remove("data", "meanwhile");
+      store->abort_upload("data", "parts", upload.id);
+      HOLDS(files_below(place.directory / "objects") == 2);
     }
-    HOLDS(refused);
-    HOLDS(files_below(place.directory / "objects") == 2);
-    store->abort_upload("data", "parts", upload.id);
   }
   const auto store = place.open();
   HOLDS(keys(*store) == "after before ");
