@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "run/file_server.h"
-#include "run/gang.h"
-#include "run/gang_client.h"
-#include "run/script_runner.h"
-#include "run/supervisor.h"
+#include "run/inside/file_server.h"
+#include "run/inside/gang.h"
+#include "run/inside/supervisor.h"
+#include "run/script/gang_client.h"
+#include "run/script/script_runner.h"
 
 namespace {
 

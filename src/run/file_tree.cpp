@@ -23,12 +23,18 @@ base::Result<std::vector<Stretch>> parse_stretches(const Json* value) {
   std::vector<Stretch> stretches;
   if (value == nullptr || !value->is_array()) return base::ParseError{"no list of stretches"};
   for (const Json& each : value->as_array()) {
-    if (!each.is_array() || each.as_array().size() != 2 || !each.as_array()[0].is_string() ||
-        !each.as_array()[1].is_int64() || each.as_array()[1].as_int64() < 0) {
-      return base::ParseError{"a stretch is [file, size]"};
+    const JsonArray* words = each.if_array();
+    const auto number = [&](std::size_t at) {
+      const std::int64_t* value = (*words)[at].if_int64();
+      return value != nullptr ? *value : -1;
+    };
+    if (words == nullptr || words->size() != 3 || !(*words)[0].is_string() || number(1) < 0 ||
+        number(2) < 0) {
+      return base::ParseError{"a stretch is [file, size, offset]"};
     }
-    stretches.push_back({std::filesystem::path(base::view(each.as_array()[0].as_string())),
-                         static_cast<std::uint64_t>(each.as_array()[1].as_int64())});
+    stretches.push_back({std::filesystem::path(base::view((*words)[0].as_string())),
+                         static_cast<std::uint64_t>(number(1)),
+                         static_cast<std::uint64_t>(number(2))});
   }
   return stretches;
 }
@@ -49,7 +55,7 @@ void write_file_index(const std::filesystem::path& index, const std::vector<Inde
   for (const IndexedFile& file : files) {
     JsonArray stretches;
     for (const Stretch& each : file.stretches) {
-      stretches.push_back(JsonArray{each.file.string(), each.size});
+      stretches.push_back(JsonArray{each.file.string(), each.size, each.offset});
     }
     text += base::to_text(JsonObject{{"path", file.path},
                                      {"modified_ms", file.modified.ms},
@@ -163,8 +169,8 @@ std::size_t read_stretches(const FileTree::Node& file, std::uint64_t offset, std
     if (!fd) throw base::errno_error(errno, file.name + ": " + stretch.file.string());
     std::size_t got = 0;
     while (got < wanted) {
-      const ssize_t n =
-          pread(fd.get(), into.data() + done + got, wanted - got, static_cast<off_t>(offset + got));
+      const ssize_t n = pread(fd.get(), into.data() + done + got, wanted - got,
+                              static_cast<off_t>(stretch.offset + offset + got));
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) break;
       got += static_cast<std::size_t>(n);

@@ -2,7 +2,7 @@
 // store keeps them until somebody reads.
 //
 // The daemon writes the tree down once, as an index: one JSON object per line,
-//   {"path": "a/b.bin", "modified_ms": 0, "stretches": [["/…/objects/ab/abcd", 12], …]}
+//   {"path": "a/b.bin", "modified_ms": 0, "stretches": [["/…/objects/ab/abcd", 12, 0], …]}
 // and the file server (file_server.h) of each instance reads it. Names and sizes are those of that
 // moment; a stretch whose file is gone by the time it is read is an I/O error.
 //
@@ -24,10 +24,10 @@
 
 namespace meridian::run {
 
-// A whole immutable file of this machine; one or several make up an object.
+// Of an immutable file of this machine; one or several make up an object.
 struct Stretch {
   std::filesystem::path file;
-  std::uint64_t size = 0;
+  std::uint64_t size = 0, offset = 0;
 };
 
 struct IndexedFile {

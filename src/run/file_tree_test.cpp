@@ -68,6 +68,18 @@ TEST_F(FileTrees, AFileIsReadAcrossItsStretches) {
   EXPECT_EQ(read(file, 8, 5), "");
 }
 
+TEST_F(FileTrees, AStretchMayBeginInsideItsFile) {
+  Stretch first = stretch("1", "..abc.."), second = first;
+  first.offset = 2;
+  first.size = 2;
+  second.offset = 4;
+  second.size = 1;
+  const auto t = tree({{"f", {}, {first, second}}});
+  const auto& file = *t.find(*t.find_child(*t.find(FileTree::kRoot), "f"));
+  EXPECT_EQ(read(file, 0, 100), "abc");
+  EXPECT_EQ(read(file, 1, 2), "bc");
+}
+
 TEST_F(FileTrees, AnObjectThatIsGoneIsAnErrorNotEmptyBytes) {
   const auto t = tree({{"gone", {}, {stretch("1", "abc")}}, {"short", {}, {stretch("2", "abc")}}});
   std::filesystem::remove(work_.path() / "1");

@@ -80,7 +80,7 @@ struct InstanceSpec {
   Network network = Network::gang;
   std::string endpoint_socket;      // daemon's unix socket that a forwarder inside serves on …
   std::uint16_t endpoint_port = 0;  // … 127.0.0.1:endpoint_port; 0 = no forwarder
-  std::optional<JobCredentials> credentials;  // served inside: run/credential_server.h
+  std::optional<JobCredentials> credentials;  // served inside: run/inside/credential_server.h
   std::string image;                          // OCI reference → podman; empty = host runtime
   std::vector<std::string> entrypoint;        // with an image: instead of its own; argv follows it
   std::filesystem::path log_file;             // run/log_file.h records; appended

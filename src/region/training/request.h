@@ -16,7 +16,7 @@
 #include "region/capacity/capacity.h"
 #include "region/telemetry/telemetry.h"
 #include "region/training/plan.h"
-#include "run/launcher.h"
+#include "run/script/launcher.h"
 #include "s3/staging.h"
 
 namespace meridian::region::training {
