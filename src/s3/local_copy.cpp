@@ -47,18 +47,18 @@ class Unfinished {
   base::UniqueFd fd_;
 };
 
-// Within the kernel where it can. Nothing when it cannot, before anything was copied.
-bool copy_in_kernel(int from, int to) {
-  bool any = false;
-  while (true) {
-    const auto n = ::copy_file_range(from, nullptr, to, nullptr, 1u << 30, 0);
-    if (n == 0) return true;
-    if (n < 0) {
-      if (any) throw base::errno_error(errno, "copying an object's file");
-      return false;
-    }
-    any = true;
+// Appends a stretch of `from`, within the kernel where it can. False when it cannot, before
+// anything was copied, and when the file ends too early.
+bool copy_in_kernel(int from, std::uint64_t offset, std::uint64_t size, int to) {
+  auto at = static_cast<off_t>(offset);
+  for (auto left = size; left > 0;) {
+    const auto n =
+        ::copy_file_range(from, &at, to, nullptr, std::min<std::uint64_t>(left, 1u << 30), 0);
+    if (n < 0 && left < size) throw base::errno_error(errno, "copying an object's file");
+    if (n <= 0) return false;
+    left -= static_cast<std::uint64_t>(n);
   }
+  return true;
 }
 
 // Large objects come over several connections at once.
@@ -84,7 +84,7 @@ void copy_stretches(Objects& objects, const std::string& bucket, const ObjectInf
 bool join_pieces(const std::vector<Objects::LocalPiece>& pieces, int to) {
   for (const auto& piece : pieces) {
     const base::UniqueFd from(::open(piece.file.c_str(), O_RDONLY | O_CLOEXEC));
-    if (!from || !copy_in_kernel(from.get(), to)) return false;
+    if (!from || !copy_in_kernel(from.get(), piece.offset, piece.size, to)) return false;
   }
   return true;
 }

@@ -70,11 +70,11 @@ class Objects {
   // hard linked, never written. Multipart objects and remote stores give nothing.
   virtual std::optional<std::filesystem::path> find_file(const std::string& bucket,
                                                          const std::string& key) = 0;
-  // The immutable files of this machine that make up the object, in order; nothing when it lies
-  // elsewhere.
+  // The stretches of immutable files of this machine that make up the object, in order; nothing
+  // when it lies elsewhere.
   struct LocalPiece {
     std::filesystem::path file;
-    std::uint64_t size = 0;
+    std::uint64_t size = 0, offset = 0;
     bool operator==(const LocalPiece&) const = default;
   };
   virtual std::optional<std::vector<LocalPiece>> find_pieces(const std::string& bucket,

@@ -20,7 +20,8 @@ bool write_index(s3::Objects& objects, const std::vector<s3::ChannelObject>& cha
     const auto pieces = objects.find_pieces(bucket, info.key);
     if (!pieces) return false;
     run::IndexedFile file{.path = path, .modified = info.last_modified};
-    for (const auto& piece : *pieces) file.stretches.push_back({piece.file, piece.size});
+    for (const auto& piece : *pieces)
+      file.stretches.push_back({piece.file, piece.size, piece.offset});
     files.push_back(std::move(file));
   }
   base::make_directories(index.parent_path());

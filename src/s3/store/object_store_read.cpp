@@ -188,11 +188,8 @@ std::optional<std::vector<Objects::LocalPiece>> ObjectStore::find_pieces(const s
   if (!record) return std::nullopt;
   if (auto file = find_file(bucket, key)) return std::vector<LocalPiece>{{*file, record->size}};
   std::vector<LocalPiece> pieces;
-  for (const Piece& piece : record->pieces) {
-    const auto path = files_.path_of(piece.id);
-    if (!is_of_size(path, piece.size)) return std::nullopt;  // a stretch of a shared file
-    pieces.push_back({path, piece.size});
-  }
+  for (const Piece& piece : record->pieces)
+    pieces.push_back({files_.path_of(piece.id), piece.size, piece.offset});
   return pieces;
 }
 
