@@ -97,7 +97,8 @@ bool same_fields(const Managers& a, const Managers& b) {
   const auto owners = [](const Managers& managers) {
     std::map<ManagerKey, std::pair<std::string, FieldSet>> out;
     for (const auto& [key, ownership] : managers) {
-      if (!ownership.fields.empty()) out[key] = {ownership.api_version, ownership.fields};
+      if (!ownership.fields.empty())
+        out.emplace(key, std::pair(ownership.api_version, ownership.fields));
     }
     return out;
   };

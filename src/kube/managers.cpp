@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <vector>
 
 #include "kube/object.h"
@@ -73,9 +74,11 @@ void write_managers(const Managers& managers, Json& object) {
     if (ownership.fields.empty()) continue;
     (key.operation == Operation::apply ? appliers : updaters).emplace_back(key, ownership);
   }
-  const auto older = [](const Entry& a, const Entry& b) { return a.second.time < b.second.time; };
-  std::stable_sort(appliers.begin(), appliers.end(), older);
-  std::stable_sort(updaters.begin(), updaters.end(), older);
+  const auto older = [](const Entry& a, const Entry& b) {
+    return std::tie(a.second.time, a.first) < std::tie(b.second.time, b.first);
+  };
+  std::sort(appliers.begin(), appliers.end(), older);
+  std::sort(updaters.begin(), updaters.end(), older);
   join_ancient(updaters);
   JsonArray entries;
   for (const auto& [key, ownership] : appliers) entries.push_back(entry_json(key, ownership));
