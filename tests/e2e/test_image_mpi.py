@@ -21,8 +21,10 @@ RANK = textwrap.dedent("""
     import os, socket
     from mpi4py import MPI
     world = MPI.COMM_WORLD
-    print("rank", world.rank, "of", world.size, "sum", world.allreduce(world.rank), "on", socket.gethostname(),
-          "in", os.path.exists("/root") and not os.path.exists("/usr/bin/podman"), flush=True)
+    inside = os.path.exists("/root") and not os.path.exists("/usr/bin/podman")
+    # One write a line: unbuffered, print makes several, between which those of other ranks may come.
+    os.write(1, (f"rank {world.rank} of {world.size} sum {world.allreduce(world.rank)} "
+                 f"on {socket.gethostname()} in {inside}\n").encode())
 """)
 
 ENTRY = textwrap.dedent("""

@@ -57,10 +57,11 @@ class OrdinaryUser(unittest.TestCase):
     def test_mpi_over_two_instances(self):
         job = jobs.script_job(meridian, "mpi", textwrap.dedent("""
             from mpi4py import MPI
-            import socket
+            import os, socket
             world = MPI.COMM_WORLD
-            print("rank", world.rank, "of", world.size, "sum", world.allreduce(world.rank), socket.gethostname(),
-                  flush=True)
+            # One write a line: unbuffered, print makes several, between which those of other ranks may come.
+            os.write(1, (f"rank {world.rank} of {world.size} sum {world.allreduce(world.rank)} "
+                         f"on {socket.gethostname()}\n").encode())
         """), instances=2, hyperparameters={"sagemaker_mpi_enabled": "true",
                                             "sagemaker_mpi_num_of_processes_per_host": "2"})
         self.assertEqual(job["TrainingJobStatus"], "Completed", job.get("FailureReason"))
