@@ -24,7 +24,7 @@ RANK = textwrap.dedent("""
     inside = os.path.exists("/root") and not os.path.exists("/usr/bin/podman")
     # One write a line: unbuffered, print makes several, between which those of other ranks may come.
     os.write(1, (f"rank {world.rank} of {world.size} sum {world.allreduce(world.rank)} "
-                 f"on {socket.gethostname()} in {inside}\n").encode())
+                 f"on {socket.gethostname()} in {inside}\\n").encode())
 """)
 
 ENTRY = textwrap.dedent("""

@@ -61,7 +61,7 @@ class OrdinaryUser(unittest.TestCase):
             world = MPI.COMM_WORLD
             # One write a line: unbuffered, print makes several, between which those of other ranks may come.
             os.write(1, (f"rank {world.rank} of {world.size} sum {world.allreduce(world.rank)} "
-                         f"on {socket.gethostname()}\n").encode())
+                         f"on {socket.gethostname()}\\n").encode())
         """), instances=2, hyperparameters={"sagemaker_mpi_enabled": "true",
                                             "sagemaker_mpi_num_of_processes_per_host": "2"})
         self.assertEqual(job["TrainingJobStatus"], "Completed", job.get("FailureReason"))
