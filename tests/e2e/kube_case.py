@@ -21,14 +21,14 @@ import harness
 
 DEBIAN_KUBECTL = harness.ROOT / "build/clients/kubernetes-client/usr/bin/kubectl"
 
-JOBS = """
+TASKS = """
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: jobs.example.test}
+metadata: {name: tasks.example.test}
 spec:
   group: example.test
   scope: Namespaced
-  names: {plural: jobs, kind: Job, shortNames: [jb], categories: [examples]}
+  names: {plural: tasks, kind: Task, shortNames: [tk], categories: [examples]}
   versions:
   - name: v1
     served: true
@@ -87,8 +87,8 @@ def version_of(kubectl):
     return f"{version['major']}.{version['minor'].rstrip('+')}"
 
 
-def job(name, size=1, **more):
-    return {"apiVersion": "example.test/v1", "kind": "Job", "metadata": {"name": name, **more.pop("metadata", {})},
+def task(name, size=1, **more):
+    return {"apiVersion": "example.test/v1", "kind": "Task", "metadata": {"name": name, **more.pop("metadata", {})},
             "spec": {"size": size, **more}}
 
 
@@ -174,7 +174,7 @@ def each_kubectl(test):
 
 
 class KubeCase(unittest.TestCase):
-    """Tests against one server with the definition of kind Job (example.test/v1)."""
+    """Tests against one server with the definition of kind Task (example.test/v1)."""
 
     @classmethod
     def setUpClass(cls):
@@ -183,8 +183,8 @@ class KubeCase(unittest.TestCase):
         kubectls = find_kubectls()
         if kubectls:
             kubectl = Kubectl(next(iter(kubectls.values())), next(iter(kubectls)), cls.server.kubeconfig, "default")
-            kubectl.run("apply", "-f", "-", stdin=JOBS)
-            kubectl.run("wait", "--for=condition=Established", "crd/jobs.example.test", "--timeout=30s")
+            kubectl.run("apply", "-f", "-", stdin=TASKS)
+            kubectl.run("wait", "--for=condition=Established", "crd/tasks.example.test", "--timeout=30s")
             kubectl.close()
 
     def make_kubectl(self, path, version):

@@ -14,7 +14,7 @@ try:
 except ImportError:
     kubernetes = None
 
-PLACE = dict(group="example.test", version="v1", namespace="default", plural="jobs")
+PLACE = dict(group="example.test", version="v1", namespace="default", plural="tasks")
 
 
 @unittest.skipIf(kubernetes is None, "python3-kubernetes is not installed")
@@ -27,7 +27,7 @@ class PythonClient(unittest.TestCase):
         cls.core = kubernetes.client.CoreV1Api(client)
         cls.custom = kubernetes.client.CustomObjectsApi(client)
         cls.client = client
-        kubernetes.client.ApiextensionsV1Api(client).create_custom_resource_definition(yaml.safe_load(kube_case.JOBS))
+        kubernetes.client.ApiextensionsV1Api(client).create_custom_resource_definition(yaml.safe_load(kube_case.TASKS))
 
     def test_config_maps_and_secrets(self):
         made = self.core.create_namespaced_config_map(
@@ -47,14 +47,14 @@ class PythonClient(unittest.TestCase):
         self.assertEqual(self.core.delete_namespaced_config_map("c", "default").status, "Success")
 
     def test_custom_objects(self):
-        made = self.custom.create_namespaced_custom_object(body=kube_case.job("py", size=2), **PLACE)
+        made = self.custom.create_namespaced_custom_object(body=kube_case.task("py", size=2), **PLACE)
         self.assertEqual(made["spec"], {"size": 2, "mode": "File"})
         self.custom.patch_namespaced_custom_object(name="py", body={"spec": {"size": 3}}, **PLACE)
         self.custom.patch_namespaced_custom_object_status(name="py", body={"status": {"state": "Done"}}, **PLACE)
         live = self.custom.get_namespaced_custom_object(name="py", **PLACE)
         self.assertEqual((live["spec"]["size"], live["status"]["state"], live["metadata"]["generation"]), (3, "Done", 2))
         with self.assertRaises(kubernetes.client.ApiException) as caught:
-            self.custom.create_namespaced_custom_object(body=kube_case.job("bad", size=0), **PLACE)
+            self.custom.create_namespaced_custom_object(body=kube_case.task("bad", size=0), **PLACE)
         self.assertEqual(caught.exception.status, 422)
         self.assertEqual(json.loads(caught.exception.body)["details"]["causes"][0]["field"], "spec.size")
         self.custom.delete_namespaced_custom_object(name="py", **PLACE)
@@ -64,7 +64,7 @@ class PythonClient(unittest.TestCase):
 
     def test_watch_and_paging(self):
         for i in range(5):
-            self.custom.create_namespaced_custom_object(body=kube_case.job(f"w{i}"), **PLACE)
+            self.custom.create_namespaced_custom_object(body=kube_case.task(f"w{i}"), **PLACE)
         first = self.custom.list_namespaced_custom_object(limit=2, **PLACE)
         rest = self.custom.list_namespaced_custom_object(limit=10, _continue=first["metadata"]["continue"], **PLACE)
         self.assertEqual(len(first["items"]) + len(rest["items"]), 5)
@@ -80,13 +80,13 @@ class PythonClient(unittest.TestCase):
 
     def test_the_dynamic_client(self):
         dynamic = kubernetes.dynamic.DynamicClient(self.client)
-        jobs = dynamic.resources.get(api_version="example.test/v1", kind="Job")
-        jobs.create(body=kube_case.job("dyn"), namespace="default")
-        applied = jobs.patch(body=kube_case.job("dyn", size=4), namespace="default", name="dyn",
+        tasks = dynamic.resources.get(api_version="example.test/v1", kind="Task")
+        tasks.create(body=kube_case.task("dyn"), namespace="default")
+        applied = tasks.patch(body=kube_case.task("dyn", size=4), namespace="default", name="dyn",
                              content_type="application/merge-patch+json")
         self.assertEqual(applied.spec.size, 4)
-        self.assertEqual([j.metadata.name for j in jobs.get(namespace="default", label_selector="!x").items], ["dyn"])
-        jobs.delete(name="dyn", namespace="default")
+        self.assertEqual([j.metadata.name for j in tasks.get(namespace="default", label_selector="!x").items], ["dyn"])
+        tasks.delete(name="dyn", namespace="default")
 
     def test_leases(self):
         leases = kubernetes.client.CoordinationV1Api(self.client)
@@ -100,7 +100,7 @@ class PythonClient(unittest.TestCase):
 
     def test_who_i_am(self):
         review = kubernetes.client.AuthorizationV1Api(self.client).create_self_subject_access_review(
-            {"spec": {"resourceAttributes": {"verb": "create", "group": "example.test", "resource": "jobs",
+            {"spec": {"resourceAttributes": {"verb": "create", "group": "example.test", "resource": "tasks",
                                              "namespace": "default"}}})
         self.assertTrue(review.status.allowed)
         self.assertEqual(kubernetes.client.VersionApi(self.client).get_code().major, "1")
