@@ -1,4 +1,5 @@
-"""What tests of the operators' resources share: a daemon, kubectl on its own API, and jobs in a line of shell.
+"""What tests of the operators' resources share: a daemon, kubectl on its own API (or, with MERIDIAN_KUBECONFIG, on that of a
+cluster), and jobs in a line of shell.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -10,6 +11,7 @@ import time
 import unittest
 
 import harness
+import operator_place
 
 EXAMPLES = harness.ROOT / "examples" / "operators"
 
@@ -22,14 +24,15 @@ class OperatorCase(unittest.TestCase):
     def setUpClass(cls):
         if not shutil.which("kubectl"):
             raise unittest.SkipTest("kubectl is not installed")
-        cls.meridian = harness.Daemon(regions=cls.REGIONS).start()
-        cls.addClassCleanup(cls.meridian.close)
+        cls.place = operator_place.start(cls.REGIONS)
+        cls.addClassCleanup(cls.place.close)
+        cls.meridian = cls.place.meridian
 
     @classmethod
     def environment(cls):
         env = dict(cls.meridian.env)
         env["PATH"] = f"{cls.meridian.data}/bin:{harness.BIN}:{env['PATH']}"
-        env["KUBECONFIG"] = str(cls.meridian.data / "kubeconfig")
+        env["KUBECONFIG"] = str(cls.place.kubeconfig)
         env["HOME"] = str(cls.meridian.data)  # kubectl keeps what it discovered there
         return env
 

@@ -1,4 +1,5 @@
-"""Resources of the operators with kubectl and with meridian, on a real daemon.
+"""Resources of the operators with kubectl and with meridian: on a daemon's own API, or, with MERIDIAN_KUBECONFIG, on a
+cluster with `meridian operator run`.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -13,23 +14,25 @@ import unittest
 
 import harness
 import jobs
+import operator_place
 
 EXAMPLES = harness.ROOT / "examples" / "operators"
 
 
 def setUpModule():
-    global meridian
+    global place, meridian
     if not shutil.which("kubectl"):
         raise unittest.SkipTest("kubectl is not installed")
-    meridian = harness.Daemon().start()
-    unittest.addModuleCleanup(meridian.close)
+    place = operator_place.start()
+    unittest.addModuleCleanup(place.close)
+    meridian = place.meridian
     run(str(EXAMPLES / "prepare.sh"))
 
 
 def environment():
     env = dict(meridian.env)
     env["PATH"] = f"{meridian.data}/bin:{harness.BIN}:{env['PATH']}"
-    env["KUBECONFIG"] = f"{meridian.data}/kubeconfig"
+    env["KUBECONFIG"] = str(place.kubeconfig)
     env["HOME"] = str(meridian.data)  # kubectl keeps what it discovered there
     return env
 
@@ -169,11 +172,10 @@ class Lifecycle(unittest.TestCase):
         self.assertIn(jobs.describe(meridian, name)["TrainingJobStatus"], ("Stopped", "Failed"))
         self.assertNotEqual(kubectl("get", "trainingjob", "long", check=False).returncode, 0)
 
-    def test_killed_in_mid_flight_the_daemon_makes_no_second_job(self):
+    def test_killed_in_mid_flight_the_controllers_make_no_second_job(self):
         apply(training_job("survivor", "sleep 4; echo done"))
         eventually(lambda: get("trainingjob", "survivor").get("status", {}).get("sageMakerTrainingJobName"))
-        meridian.kill()
-        meridian.start()
+        place.crash()
         kubectl("wait", "--for=condition=Complete", "trainingjob/survivor", "--timeout=60s", timeout=80)
         uid = get("trainingjob", "survivor")["metadata"]["uid"].replace("-", "")
         self.assertEqual(len([n for n in job_names() if uid in n]), 1)
