@@ -95,7 +95,8 @@ KubernetesFace::State::State(KubernetesSettings s, store::Store& control, identi
           {.user_agent = "meridian-operator", .field_manager = "meridian-operator"}),
       remotes(http, clock, local_regions(settings)),
       operators_({api, remotes, runner, clock, random},
-                 {.installation = installation_name(settings.data, random)}) {
+                 {.installation = installation_name(settings.data, random),
+                  .mirrored_regions = settings.regions}) {
   // Before the first request: steps must be known when their keys come.
   server.register_steps(steps);
   operators_.register_steps(steps);

@@ -10,6 +10,7 @@
 #include "kube/cause.h"
 #include "kube/object.h"
 #include "operators/job_status.h"
+#include "operators/mirror_object.h"
 
 namespace meridian::operators {
 namespace {
@@ -148,6 +149,20 @@ void check_unchanged(const Kind& kind, const Json& object, const Json& old_objec
           base::string_or(*status, kind.status_name_field), kind.name)));
 }
 
+// A mirror shows what the region has: nobody's wish is in it.
+void check_mirror(const Json& object, const Json& old_object, Causes& causes) {
+  if (kube::find_label(object, kMirrorLabel) != kube::find_label(old_object, kMirrorLabel)) {
+    causes.push_back(kube::forbidden(fmt::format("metadata.labels[{}]", kMirrorLabel),
+                                     "says who made the job, and stays as it is"));
+  }
+  const Json* before = base::find(old_object, "spec");
+  const Json* after = base::find(object, "spec");
+  if (is_mirror(old_object) && before != nullptr && after != nullptr && *before != *after) {
+    causes.push_back(kube::forbidden(
+        "spec", "this resource only shows a job that was made elsewhere; change it there"));
+  }
+}
+
 }  // namespace
 
 Review review(const Kind& kind, const Json& object, const Json* old_object) {
@@ -159,7 +174,9 @@ Review review(const Kind& kind, const Json& object, const Json* old_object) {
     review.warnings.emplace_back(
         "nothing acts on a HostingAutoscalingPolicy yet: it is only stored");
   }
-  if (old_object != nullptr) check_unchanged(kind, object, *old_object, review.causes);
+  if (old_object == nullptr) return review;
+  check_mirror(object, *old_object, review.causes);
+  if (!is_mirror(*old_object)) check_unchanged(kind, object, *old_object, review.causes);
   return review;
 }
 

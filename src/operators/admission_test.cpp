@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "kube/object.h"
+
 namespace meridian::operators {
 namespace {
 
@@ -73,6 +75,23 @@ TEST(Admission, ACreatedJobsSpecStays) {
   const Json refused =
       parse(R"({"spec": {"region": "a"}, "status": {"reason": "ValidationException"}})");
   EXPECT_THAT(review(kind, changed, &refused).causes, IsEmpty()) << "what never ran may be mended";
+}
+
+TEST(Admission, AMirrorOnlyShows) {
+  const Json old = parse(R"({"metadata": {"labels": {"meridian.dev/mirror": "region"}},
+                             "spec": {"region": "a"}})");
+  const Kind& kind = get_kind("TrainingJob");
+  Json changed = old;
+  changed.as_object()["spec"] = parse(R"({"region": "b"})");
+  EXPECT_THAT(review(kind, changed, &old).causes,
+              ElementsAre(Field(&kube::Cause::message, HasSubstr("made elsewhere"))));
+  Json unlabelled = old;
+  unlabelled.as_object()["metadata"] = parse("{}");
+  EXPECT_THAT(review(kind, unlabelled, &old).causes,
+              ElementsAre(Field(&kube::Cause::field, "metadata.labels[meridian.dev/mirror]")));
+  Json annotated = old;
+  kube::set_annotation(annotated, "a", "b");
+  EXPECT_THAT(review(kind, annotated, &old).causes, IsEmpty());
 }
 
 TEST(Admission, WhatNothingActsOnIsSaid) {

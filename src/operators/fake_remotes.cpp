@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operators/fake_remotes.h"
 
+#include <algorithm>
+
 namespace meridian::operators {
 
 using base::Json;
@@ -26,6 +28,7 @@ Json FakeRemotes::call(std::string_view, std::string_view operation, const JsonO
   }
   if (auto answer = call_definition(operation, input)) return *answer;
   if (auto answer = call_endpoint(operation, input)) return *answer;
+  if (auto answer = call_tuning(operation, input)) return *answer;
   throw aws::ApiError("UnknownOperationException", std::string(operation), 400);
 }
 
@@ -111,6 +114,7 @@ void FakeRemotes::put(const std::string& name, std::string status, JsonObject mo
   job["TrainingJobArn"] = "arn:aws:sagemaker:us-west-2:000000000000:training-job/" + name;
   job["TrainingJobStatus"] = std::move(status);
   job["LastModifiedTime"] = clock_.now().seconds();
+  if (!job.contains("CreationTime")) job["CreationTime"] = clock_.now().seconds();
   if (!job.contains("Tags")) job["Tags"] = JsonArray{};
   for (auto& [key, value] : more) job[key] = value;
 }
@@ -122,13 +126,57 @@ JsonObject& FakeRemotes::get_job(const JsonObject& input) {
   return found->second;
 }
 
+JsonObject FakeRemotes::summary_of(const JsonObject& job) {
+  JsonObject summary;
+  for (const char* member : {"TrainingJobName", "TrainingJobArn", "TrainingJobStatus",
+                             "CreationTime", "LastModifiedTime"}) {
+    summary[member] = job.at(member);
+  }
+  return summary;
+}
+
+std::optional<Json> FakeRemotes::call_tuning(std::string_view operation, const JsonObject& input) {
+  const std::string name = base::string_or(input, "HyperParameterTuningJobName");
+  if (operation == "ListTrainingJobsForHyperParameterTuningJob") {
+    std::vector<JsonObject> trials;
+    for (auto& [_, job] : jobs_) {
+      if (base::string_or(job, "TuningJobArn") == "arn/" + name) trials.push_back(summary_of(job));
+    }
+    std::ranges::sort(trials, std::ranges::greater{},
+                      [](const JsonObject& t) { return base::double_or(t, "CreationTime", 0); });
+    return Json{{"TrainingJobSummaries", JsonArray(trials.begin(), trials.end())}};
+  }
+  if (operation == "ListHyperParameterTuningJobs") {
+    JsonArray list;
+    for (auto& [tuning, record] : tunings) {
+      list.push_back({{"HyperParameterTuningJobName", tuning},
+                      {"LastModifiedTime", record["LastModifiedTime"]}});
+    }
+    return Json{{"HyperParameterTuningJobSummaries", std::move(list)}};
+  }
+  if (!operation.ends_with("HyperParameterTuningJob")) return std::nullopt;
+  if (operation.starts_with("Create")) {
+    tunings[name] = input;
+    tunings[name]["HyperParameterTuningJobArn"] = "arn/" + name;
+    tunings[name]["HyperParameterTuningJobStatus"] = "InProgress";
+    tunings[name]["LastModifiedTime"] = clock_.now().seconds();
+  }
+  if (!tunings.contains(name)) {
+    throw aws::ApiError("ResourceNotFound", "Amazon SageMaker can't find a tuning job", 400);
+  }
+  if (operation.starts_with("Stop")) {
+    tunings[name]["HyperParameterTuningJobStatus"] = "Stopped";
+    tunings[name]["LastModifiedTime"] = clock_.now().seconds();
+  }
+  return tunings[name];
+}
+
 Json FakeRemotes::list(const JsonObject& input) {
   JsonArray summaries;
   for (auto& [name, job] : jobs_) {
-    if (job["LastModifiedTime"].as_double() > base::double_or(input, "LastModifiedTimeAfter", 0)) {
-      summaries.push_back({{"TrainingJobName", name},
-                           {"TrainingJobStatus", job["TrainingJobStatus"]},
-                           {"LastModifiedTime", job["LastModifiedTime"]}});
+    if (job["LastModifiedTime"].as_double() > base::double_or(input, "LastModifiedTimeAfter", 0) &&
+        job["CreationTime"].as_double() > base::double_or(input, "CreationTimeAfter", 0)) {
+      summaries.push_back(summary_of(job));
     }
   }
   return {{"TrainingJobSummaries", std::move(summaries)}};

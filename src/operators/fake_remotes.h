@@ -1,5 +1,5 @@
-// A region in memory for tests: training jobs that do what the test says, models, configurations
-// and endpoints.
+// A region in memory for tests: training jobs that do what the test says, tuning jobs (a training
+// job with TuningJobArn "arn/NAME" is a trial), models, configurations and endpoints.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -36,7 +36,7 @@ class FakeRemotes final : public Remotes, public Remote {
   bool has(const std::string& name) const { return jobs_.contains(name); }
   std::size_t size() const { return jobs_.size(); }
 
-  std::map<std::string, base::JsonObject> models, configs, endpoints;
+  std::map<std::string, base::JsonObject> models, configs, endpoints, tunings;
   std::optional<aws::ApiError> fail_next_create, fail_all;
   bool lacks_endpoints = false;
   bool forget_answer = false;  // create happens, its answer is lost
@@ -45,6 +45,8 @@ class FakeRemotes final : public Remotes, public Remote {
  private:
   base::Json create(const base::JsonObject& input);
   base::Json list(const base::JsonObject& input);
+  static base::JsonObject summary_of(const base::JsonObject& job);
+  std::optional<base::Json> call_tuning(std::string_view operation, const base::JsonObject& input);
   base::JsonObject& get_job(const base::JsonObject& input);
   std::optional<base::Json> call_definition(std::string_view operation,
                                             const base::JsonObject& input);

@@ -79,8 +79,17 @@ void Feed::described(const Record& record, double modified) {
   }
 }
 
+void Feed::observe(const Place& place, const Kind& kind, base::Timestamp since, Stranger stranger) {
+  auto sources = sources_.lock();
+  Source& s = source(*sources, place, kind);
+  s.since = since.seconds();
+  s.stranger = std::move(stranger);
+  schedule(key_of(place, kind), s);
+}
+
 void Feed::take_summary(const control::Key& key, const Json& summary) {
   control::Key changed;
+  Stranger stranger;
   {
     auto sources = sources_.lock();
     Source& s = sources->at(key);
@@ -90,9 +99,12 @@ void Feed::take_summary(const control::Key& key, const Json& summary) {
     if (auto followed = s.records.find(name); followed != s.records.end()) {
       followed->second.listed = std::max(followed->second.listed, modified);
       if (followed->second.described < followed->second.listed) changed = followed->second.key;
+    } else {
+      stranger = s.stranger;
     }
   }
   if (!changed.empty()) runner_.add(changed);
+  if (stranger) stranger(summary);
 }
 
 void Feed::sweep(Source& source) {
@@ -126,7 +138,7 @@ control::Outcome Feed::step(const control::Key& key) {
     const auto found = sources->find(key);
     if (found == sources->end()) return control::Outcome::done();
     Source& s = found->second;
-    if (s.records.empty()) {
+    if (s.records.empty() && !s.stranger) {
       sources->erase(found);
       return control::Outcome::done();
     }

@@ -10,6 +10,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -39,6 +40,12 @@ class Feed {
   // A description as of this LastModifiedTime (epoch seconds) was taken.
   void described(const Record& record, double modified);
 
+  // What a listing shows that no resource follows, in the order of the listing; called from step(),
+  // without a lock. It must be quick.
+  using Stranger = std::function<void(const base::Json& summary)>;
+  // Lists this kind from `since` on for as long as this lives, whatever is followed.
+  void observe(const Place& place, const Kind& kind, base::Timestamp since, Stranger stranger);
+
   static constexpr std::string_view kStep = "feed";
   control::Outcome step(const control::Key& key);
 
@@ -52,6 +59,7 @@ class Feed {
     Place place;
     const Kind* kind = nullptr;
     std::map<std::string, Followed> records;
+    Stranger stranger;
     double since = 0;  // epoch seconds
     int failures = 0;
     base::Ticks sweep{};  // when every record is due again

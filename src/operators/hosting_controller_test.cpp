@@ -4,12 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/client/fake_api.h"
-#include "kube/object.h"
 #include "operators/conditions.h"
 #include "operators/definition_controller.h"
-#include "operators/fake_remotes.h"
 #include "operators/hosting_children.h"
+#include "operators/test_bed.h"
 
 namespace meridian::operators {
 namespace {
@@ -22,14 +20,13 @@ using testing::SizeIs;
 
 Json parse(std::string_view text) { return base::parse_json(text).value(); }
 
-class HostingControllerTest : public testing::Test {
+class HostingControllerTest : public testing::Test, public TestBed {
  protected:
   HostingControllerTest() {
     steps.add("hostingdeployments", [this](const control::Key& key) { return hosting.step(key); });
     steps.add("models", [this](const control::Key& key) { return models_controller.step(key); });
     steps.add("endpointconfigs",
               [this](const control::Key& key) { return configs_controller.step(key); });
-    steps.add(std::string(Feed::kStep), [this](const control::Key& key) { return feed.step(key); });
   }
 
   void apply(std::string_view image = "host") {
@@ -52,16 +49,8 @@ class HostingControllerTest : public testing::Test {
       api.create(deployment.resource(), object);
     }
   }
-  // What watches do in production: a look at everything that there is, until nothing moves.
   Json settle(int rounds = 8) {
-    for (int i = 0; i < rounds; ++i) {
-      for (const Kind* kind : {&model, &config, &deployment}) {
-        for (const Json& object : api.list(kind->resource(), "").items) {
-          runner.add(JobController::key_for(*kind, kube::key_of(object)));
-        }
-      }
-      runner.run_for(base::Duration(1'100));
-    }
+    TestBed::settle({&model, &config, &deployment}, rounds);
     const auto object = api.find(deployment.resource(), {"default", "d"});
     return object ? *object : Json();
   }
@@ -77,33 +66,12 @@ class HostingControllerTest : public testing::Test {
   const Kind& deployment = get_kind("HostingDeployment");
   const Kind& model = get_kind("Model");
   const Kind& config = get_kind("EndpointConfig");
-  base::ManualClock clock;
-  base::SeededRandom random{7};
-  kube::FakeApi api{clock, random};
-  FakeRemotes remotes{clock};
-  control::StepTable steps;
-  control::VirtualRunner runner{clock, steps};
-  Feed feed{remotes, runner, clock};
-  Events events{api, clock, random};
-  Resources deployments{
-      deployment,
-      api,
-      {.find = [this](const kube::ObjectKey& k) { return api.find(deployment.resource(), k); },
-       .list = [this] { return api.list(deployment.resource(), "").items; }}};
-  Resources models{
-      model,
-      api,
-      {.find = [this](const kube::ObjectKey& k) { return api.find(model.resource(), k); },
-       .list = [this] { return api.list(model.resource(), "").items; }}};
-  Resources configs{
-      config,
-      api,
-      {.find = [this](const kube::ObjectKey& k) { return api.find(config.resource(), k); },
-       .list = [this] { return api.list(config.resource(), "").items; }}};
-  const ControllerParts parts{remotes, feed, events, clock};
+  Resources& models = resources(model);
+  Resources& configs = resources(config);
   DefinitionController models_controller{model, models, parts, {.installation = "home"}};
   DefinitionController configs_controller{config, configs, parts, {.installation = "home"}};
-  HostingController hosting{deployments, models, configs, parts, {.installation = "home"}};
+  HostingController hosting{
+      resources(deployment), models, configs, parts, {.installation = "home"}};
 };
 
 TEST_F(HostingControllerTest, ADeploymentStandsOnItsModelsAndItsConfiguration) {

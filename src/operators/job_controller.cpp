@@ -11,6 +11,7 @@
 #include "operators/conditions.h"
 #include "operators/form.h"
 #include "operators/job_status.h"
+#include "operators/mirror_object.h"
 
 namespace meridian::operators {
 namespace {
@@ -76,13 +77,18 @@ struct JobController::Work {
   Record record;
   Presence presence = Presence::not_asked;
   Json description;
+  bool created = false;  // by this step: no need to ask whose it is
 
   bool made(const Kind& kind) const { return !status_name(kind, object).empty(); }
 };
 
 JobController::JobController(const Kind& kind, Resources& resources, const ControllerParts& parts,
-                             ControllerSettings settings)
-    : kind_(kind), resources_(resources), parts_(parts), settings_(std::move(settings)) {}
+                             ControllerSettings settings, TuningChildren* children)
+    : kind_(kind),
+      resources_(resources),
+      parts_(parts),
+      settings_(std::move(settings)),
+      children_(children) {}
 
 control::Key JobController::key_for(const Kind& kind, const kube::ObjectKey& object) {
   return fmt::format("{}/{}/{}", kind.plural, object.ns, object.name);
@@ -92,7 +98,10 @@ control::Outcome JobController::step(const control::Key& key) {
   const std::size_t first = key.find('/'), second = key.find('/', first + 1);
   std::optional<Json> object =
       resources_.find({key.substr(first + 1, second - first - 1), key.substr(second + 1)});
-  if (!object || kube::find_label(*object, "meridian.dev/mirror")) return control::Outcome::done();
+  if (!object) {
+    forget_mirror(key);
+    return control::Outcome::done();
+  }
   Work work{.key = key, .object = std::move(*object)};
   work.name = status_name(kind_, work.object);
   if (work.name.empty() && kind_.user_name == Kind::UserName::yes) {
@@ -104,7 +113,7 @@ control::Outcome JobController::step(const control::Key& key) {
   }
   work.record = {place_of(work.object), &kind_, work.name};
   try {
-    return carry(work);
+    return is_mirror(work.object) ? carry_mirror(work) : carry(work);
   } catch (const kube::StatusError& error) {
     if (error.reason() == "NotFound") return control::Outcome::done();  // deleted meanwhile
     throw;  // the Kubernetes side: the runner tries again
@@ -151,6 +160,31 @@ control::Outcome JobController::carry(Work& work) {
   }
   throw base::Error(base::Code::internal,
                     fmt::format("{} takes more acts than it can have", work.key));
+}
+
+control::Outcome JobController::carry_mirror(Work& work) {
+  if (kube::is_deleting(work.object) || is_settled(work.object)) {
+    forget_mirror(work.key);
+    return control::Outcome::done();
+  }
+  if (work.made(kind_) && !parts_.feed.changed(work.record)) return control::Outcome::done();
+  (*mirrored_.lock())[work.key] = work.record;
+  look(work);
+  if (work.presence == Presence::absent) {
+    resources_.remove(work.object);
+  } else {
+    record(work);
+  }
+  if (is_settled(work.object)) forget_mirror(work.key);
+  return control::Outcome::done();
+}
+
+void JobController::forget_mirror(const control::Key& key) {
+  auto mirrored = mirrored_.lock();
+  const auto found = mirrored->find(key);
+  if (found == mirrored->end()) return;
+  parts_.feed.forget(found->second);
+  mirrored->erase(found);
 }
 
 void JobController::act(Act next, Work& work) {
@@ -203,7 +237,8 @@ void JobController::look(Work& work) {
     return;
   }
   parts_.feed.described(work.record, modified_of(work.description));
-  if (!work.made(kind_) && !is_ours(work, work.description)) {
+  const bool known = work.made(kind_) || work.created || is_mirror(work.object);
+  if (!known && !is_ours(work, work.description)) {
     work.presence = Presence::foreign;
   } else {
     work.presence = is_terminal(kind_, work.description) ? Presence::finished : Presence::active;
@@ -232,6 +267,7 @@ void JobController::create(Work& work) {
       {{"Key", kOwnerTag}, {"Value", owner_of(settings_.installation, kind_, work.object)}});
   try {
     parts_.remotes.get(work.record.place).call("sagemaker", kind_.create, input);
+    work.created = true;
     parts_.events.write(work.object, EventType::normal, "Created",
                         fmt::format("created {} in {}", work.name, work.record.place.text()));
   } catch (const base::Error& error) {
@@ -242,6 +278,7 @@ void JobController::create(Work& work) {
 
 void JobController::record(Work& work) {
   const std::string before = status_word(kind_, work.object);
+  if (children_ != nullptr) children_->bring(work.object, work.name);
   const JsonObject status = status_from(kind_, work.object, work.description, parts_.clock.now());
   work.object = resources_.write_status(work.object, status);
   const std::string after = status_word(kind_, work.object);

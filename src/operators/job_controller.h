@@ -9,8 +9,9 @@
 //   3. An error that repeating cannot mend ends the resource at once; others are tried again later
 //      each time, and status says when. A new generation starts over.
 //   4. A deleted resource stops its job and waits for its end; after `escape` it is released
-//   anyway,
-//      with an Event that says what may still run.
+//      anyway, with an Event that says what may still run.
+//   5. A mirror (mirror_object.h) gets the job's status and nothing else happens: its deletion does
+//      not reach the job, and it goes when the job's record does.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -26,6 +27,7 @@
 #include "operators/plan.h"
 #include "operators/remote.h"
 #include "operators/resources.h"
+#include "operators/tuning_children.h"
 
 namespace meridian::operators {
 
@@ -61,8 +63,9 @@ class Attempts {
 
 class JobController {
  public:
+  // `children`: of a tuning job; null for other kinds.
   JobController(const Kind& kind, Resources& resources, const ControllerParts& parts,
-                ControllerSettings settings);
+                ControllerSettings settings, TuningChildren* children = nullptr);
   control::Outcome step(const control::Key& key);  // "<plural>/NAMESPACE/NAME"
   static control::Key key_for(const Kind& kind, const kube::ObjectKey& object);
 
@@ -70,6 +73,8 @@ class JobController {
   struct Work;
   Observed observe(const Work& work) const;
   control::Outcome carry(Work& work);
+  control::Outcome carry_mirror(Work& work);
+  void forget_mirror(const control::Key& key);
   void act(Act act, Work& work);
   void look(Work& work);
   void create(Work& work);
@@ -83,6 +88,8 @@ class JobController {
   Resources& resources_;
   ControllerParts parts_;
   ControllerSettings settings_;
+  TuningChildren* const children_;
+  base::Sync<std::map<control::Key, Record>> mirrored_;  // no finalizer tells of their end
   Attempts attempts_;
 };
 

@@ -4,10 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "kube/client/fake_api.h"
 #include "operators/conditions.h"
-#include "operators/fake_remotes.h"
 #include "operators/job_status.h"
+#include "operators/test_bed.h"
 
 namespace meridian::operators {
 namespace {
@@ -16,11 +15,10 @@ using base::Json;
 using base::JsonObject;
 using testing::HasSubstr;
 
-class JobControllerTest : public testing::Test {
+class JobControllerTest : public testing::Test, public TestBed {
  protected:
   JobControllerTest() {
     steps.add(kind.plural, [this](const control::Key& key) { return controller.step(key); });
-    steps.add(std::string(Feed::kStep), [this](const control::Key& key) { return feed.step(key); });
   }
 
   Json apply(JsonObject spec = {}) {
@@ -43,30 +41,8 @@ class JobControllerTest : public testing::Test {
     const Json* status = base::find(object, "status");
     return status == nullptr ? "" : base::string_or(*status, field);
   }
-  std::vector<std::string> events() {
-    std::vector<std::string> reasons;
-    for (const Json& event : api.list({"", "v1", "events"}, "").items) {
-      reasons.push_back(base::string_or(event, "reason"));
-    }
-    return reasons;
-  }
-
   const Kind& kind = get_kind("TrainingJob");
-  base::ManualClock clock;
-  base::SeededRandom random{7};
-  kube::FakeApi api{clock, random};
-  FakeRemotes remotes{clock};
-  control::StepTable steps;
-  control::VirtualRunner runner{clock, steps};
-  Feed feed{remotes, runner, clock};
-  Events event_writer{api, clock, random};
-  Resources resources{
-      kind,
-      api,
-      {.find = [this](const kube::ObjectKey& k) { return api.find(kind.resource(), k); },
-       .list = [this] { return api.list(kind.resource(), "").items; }}};
-  JobController controller{
-      kind, resources, {remotes, feed, event_writer, clock}, {.installation = "home"}};
+  JobController controller{kind, resources(kind), parts, {.installation = "home"}};
   const control::Key key = "trainingjobs/default/a";
 };
 
@@ -92,7 +68,7 @@ TEST_F(JobControllerTest, AnAppliedJobIsCreatedFollowedAndComplete) {
   EXPECT_EQ(condition_status(object, "Complete"), "True");
   EXPECT_EQ(condition_status(object, "Reconciling"), "False");
   EXPECT_EQ(*base::find_path(object, "status.billableTimeInSeconds"), Json(42));
-  EXPECT_THAT(events(), testing::UnorderedElementsAre("Created", "InProgress", "Completed"));
+  EXPECT_THAT(event_reasons(), testing::UnorderedElementsAre("Created", "InProgress", "Completed"));
 }
 
 TEST_F(JobControllerTest, AChangeCostsOneDescriptionAndAQuietHourNone) {
@@ -124,7 +100,7 @@ TEST_F(JobControllerTest, ATakenNameThatIsNotOursFailsAndSaysWhatToDo) {
   EXPECT_EQ(status(object, "reason"), "NameInUse");
   EXPECT_EQ(condition_status(object, "Failed"), "True");
   EXPECT_THAT(status(object, "additional"), HasSubstr("ifExists: adopt"));
-  EXPECT_THAT(events(), testing::Contains("NameInUse"));
+  EXPECT_THAT(event_reasons(), testing::Contains("NameInUse"));
 }
 
 TEST_F(JobControllerTest, ATakenNameIsAdoptedWhenTheSpecSaysSo) {
@@ -199,7 +175,7 @@ TEST_F(JobControllerTest, ADeletionEndsEvenWhenTheRegionIsSilent) {
   runner.add(key);
   runner.run_for(base::Duration(1'000'000));
   EXPECT_FALSE(api.find(kind.resource(), {"default", "a"}));
-  EXPECT_THAT(events(), testing::Contains("Abandoned"));
+  EXPECT_THAT(event_reasons(), testing::Contains("Abandoned"));
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "operators/hosting_controller.h"
 #include "operators/job_controller.h"
 #include "operators/kinds.h"
+#include "operators/region_mirrors.h"
 #include "operators/resources.h"
 
 namespace meridian::operators {
@@ -26,6 +27,15 @@ struct Watched {
   std::unique_ptr<kube::Cache> cache;  // last: its thread uses the others
 };
 
+// Copies what is asked for and no more: a cache may hold ten thousand.
+std::vector<base::Json> objects_of(const kube::Cache& cache, const std::string& ns) {
+  std::vector<base::Json> objects;
+  for (const auto& object : cache.snapshot()) {
+    if (kube::namespace_of(*object) == ns) objects.push_back(*object);
+  }
+  return objects;
+}
+
 }  // namespace
 
 struct Operator::State {
@@ -38,9 +48,11 @@ struct Operator::State {
   OperatorSettings settings;
   Feed feed;
   Events events;
+  std::unique_ptr<TuningChildren> children;
   std::vector<std::unique_ptr<JobController>> jobs;
   std::vector<std::unique_ptr<DefinitionController>> definitions;
   std::unique_ptr<HostingController> hosting;
+  std::unique_ptr<RegionMirrors> mirrors;
   std::map<std::string, Watched> watched;  // by plural; after the controllers that it feeds
 };
 
@@ -65,21 +77,27 @@ void Operator::State::add_resources(const Kind& kind) {
                               return cache != nullptr ? cache->find(key) : std::nullopt;
                             },
                         .list =
-                            [&w] {
+                            [&w](const std::string& ns) {
                               const kube::Cache* cache = w.ready.load();
-                              return cache != nullptr ? cache->list() : std::vector<base::Json>{};
+                              return cache != nullptr ? objects_of(*cache, ns)
+                                                      : std::vector<base::Json>{};
                             }});
 }
 
 void Operator::State::add_controllers() {
   const ControllerParts to_all{parts.remotes, feed, events, parts.clock};
   const ControllerSettings with{settings.installation, settings.escape};
+  Resources& training = *watched["trainingjobs"].resources;
+  children = std::make_unique<TuningChildren>(training, parts.remotes);
+  mirrors =
+      std::make_unique<RegionMirrors>(training, parts.remotes, feed, parts.runner, parts.clock);
   for (const Kind& kind : kinds()) {
     if (!watched.contains(kind.plural)) continue;
     Watched& w = watched[kind.plural];
     if (kind.nature == Nature::job) {
-      auto& made =
-          jobs.emplace_back(std::make_unique<JobController>(kind, *w.resources, to_all, with));
+      const bool tuning = kind.name == "HyperparameterTuningJob";
+      auto& made = jobs.emplace_back(std::make_unique<JobController>(
+          kind, *w.resources, to_all, with, tuning ? children.get() : nullptr));
       w.step = [controller = made.get()](const control::Key& key) { return controller->step(key); };
     } else if (kind.nature == Nature::definition) {
       auto& made = definitions.emplace_back(
@@ -112,6 +130,8 @@ Operator::~Operator() = default;
 void Operator::register_steps(control::StepTable& steps) {
   steps.add(std::string(Feed::kStep),
             [this](const control::Key& key) { return state_->feed.step(key); });
+  steps.add(std::string(RegionMirrors::kStep),
+            [this](const control::Key& key) { return state_->mirrors->step(key); });
   for (auto& [plural, watched] : state_->watched) steps.add(plural, watched.step);
 }
 
@@ -127,6 +147,7 @@ void Operator::start() {
     // Steps that ran before the cache could be asked saw nothing.
     for (const base::Json& object : watched.cache->list()) look(kube::key_of(object));
   }
+  state_->mirrors->start(state_->settings.mirrored_regions);
 }
 
 }  // namespace meridian::operators

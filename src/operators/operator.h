@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/random.h"
@@ -32,6 +33,8 @@ struct OperatorSettings {
   std::string installation;        // names us in owner tags
   std::string watched_namespace;   // "" = all
   base::Duration escape{600'000};  // how long a deletion waits for a region
+  // Regions whose other jobs are shown in "region-<name>" namespaces; none in operator mode.
+  std::vector<std::string> mirrored_regions{};
 };
 
 class Operator {

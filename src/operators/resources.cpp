@@ -44,11 +44,7 @@ std::optional<Json> Resources::find(const kube::ObjectKey& key) {
   return cached;
 }
 
-std::vector<Json> Resources::list(const std::string& ns) const {
-  std::vector<Json> objects = cached_.list();
-  std::erase_if(objects, [&](const Json& object) { return kube::namespace_of(object) != ns; });
-  return objects;
-}
+std::vector<Json> Resources::list(const std::string& ns) const { return cached_.list(ns); }
 
 Json Resources::keep(Json object) {
   (*written_.lock())[kube::key_of(object)] = object;

@@ -25,7 +25,7 @@ class Resources {
   // Where reads come from: a kube::Cache, or the API itself in tests.
   struct Source {
     std::function<std::optional<base::Json>(const kube::ObjectKey&)> find;
-    std::function<std::vector<base::Json>()> list;
+    std::function<std::vector<base::Json>(const std::string& ns)> list;
   };
   Resources(const Kind& kind, kube::Api& api, Source cached);
 

@@ -11,6 +11,7 @@ import time
 import unittest
 
 import harness
+import jobs
 import operator_place
 
 EXAMPLES = harness.ROOT / "examples" / "operators"
@@ -27,6 +28,7 @@ class OperatorCase(unittest.TestCase):
         cls.place = operator_place.start(cls.REGIONS)
         cls.addClassCleanup(cls.place.close)
         cls.meridian = cls.place.meridian
+        jobs.ensure_bucket(cls.meridian)
 
     @classmethod
     def environment(cls):
@@ -70,7 +72,7 @@ class OperatorCase(unittest.TestCase):
                 "region": self.REGIONS[0], "roleArn": "arn:aws:iam::000000000000:role/service-role/training",
                 "algorithmSpecification": {"trainingImage": "host", "trainingInputMode": "File",
                                            "containerEntrypoint": ["/bin/sh", "-c", program]},
-                "outputDataConfig": {"s3OutputPath": "s3://meridian-jobs/out"},
+                "outputDataConfig": {"s3OutputPath": "s3://training-bucket/out"},
                 "resourceConfig": {"instanceCount": 1, "instanceType": "ml.m5.large", "volumeSizeInGB": 5},
                 "stoppingCondition": {"maxRuntimeInSeconds": 3600}, **spec}}
 
