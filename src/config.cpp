@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/yaml.h"
+#include "fleet/database.h"
 
 namespace meridian {
 namespace {
@@ -203,6 +204,17 @@ void read_file_systems(Section& s, Config& config) {
   }
 }
 
+void read_catalog(Section& s, Config& config, const std::filesystem::path& directory) {
+  std::string url;
+  s.text("campaigns", url);
+  if (url.empty()) return;
+  try {
+    config.campaigns = directory / fleet::database_file(url);
+  } catch (const base::Error& error) {
+    s.fail("campaigns", error.message());
+  }
+}
+
 void read_sandbox(Section& s, Config& config) {
   s.text("user", config.sandbox_user);
   std::string network = "gang";
@@ -272,6 +284,7 @@ Config parse_config(std::string_view yaml, std::string_view name,
   });
   root.each("images", [&](Section& s) { config.images.push_back(read_image(s)); });
   root.section("file_systems", [&](Section& s) { read_file_systems(s, config); });
+  root.section("catalog", [&](Section& s) { read_catalog(s, config, directory); });
   root.section("s3", [&](Section& s) { s.flag("sync", config.s3_sync); });
   root.section("sandbox", [&](Section& s) { read_sandbox(s, config); });
   root.refuse_unknown();

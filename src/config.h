@@ -21,6 +21,7 @@
 //   file_systems:
 //     fs-0123456789abcdef0: /srv/datasets
 //   s3: {sync: true}              # objects survive power loss, not only kill -9
+//   catalog: {campaigns: sqlite:///srv/campaigns.db}   # asked by arrays' SQL, read-only
 //   sandbox: {user: nobody, network: gang}
 //
 // An unknown or ill-typed field is an Error with file, line, column, what is allowed and a
@@ -51,6 +52,7 @@ struct Config {
   std::map<std::string, region::training::SpotPolicy> spot;             // by name of the pool
   std::vector<ImageMapping> images;
   std::map<std::string, std::filesystem::path> file_systems;
+  std::filesystem::path campaigns;  // the user's database; empty = none
   bool s3_sync = true;
   std::string sandbox_user = "nobody";  // programs run as this user when the daemon is root
   bool host_network = false;            // sandbox.network: host

@@ -20,6 +20,7 @@
 #include "config.h"
 #include "control/activity.h"
 #include "control/runner.h"
+#include "grid_calls.h"
 #include "identity/identity.h"
 #include "identity/tokens.h"
 #include "key_calls.h"
@@ -237,6 +238,7 @@ struct Daemon::State {
   std::unique_ptr<store::Store> control;
   std::unique_ptr<identity::Identity> identity;
   std::unique_ptr<identity::Tokens> tokens;
+  std::unique_ptr<fleet::Catalog> catalog;
   control::StepTable steps;
   std::unique_ptr<control::ThreadRunner> runner;
   std::unique_ptr<control::ThreadActivities> activities;
@@ -278,6 +280,7 @@ void Daemon::State::open_stores() {
   fs::permissions(settings.data / "control.db", fs::perms::owner_read | fs::perms::owner_write);
   identity = std::make_unique<identity::Identity>(*control, clock, random);
   tokens = std::make_unique<identity::Tokens>(*control, clock, random);
+  catalog = std::make_unique<fleet::Catalog>(settings.data / "catalog.db");
   const identity::AccessKey first = identity->ensure_first_key();
   if (!fs::exists(settings.data / "credentials")) {
     write_credentials(settings.data / "credentials", first, config.regions.front());
@@ -349,6 +352,11 @@ void Daemon::State::start_regions() {
     auto calls = region->training->meridian_calls();
     calls.merge(key_calls(*identity));
     calls.merge(token_calls(*identity, *tokens));
+    calls.merge(grid_calls(*identity, *catalog, [this]() -> fleet::Arrays& {
+      if (!kubernetes)
+        throw base::Error(base::Code::unavailable, "arrays are being started; try again");
+      return kubernetes->arrays();
+    }));
     front->add_region(name,
                       {region->training->service(), region->hosting.service(),
                        region->telemetry.logs_service(), region->telemetry.cloudwatch_service()},
@@ -378,8 +386,16 @@ void Daemon::State::start_kubernetes() {
               [this] {
                 const identity::AccessKey key = identity->ensure_first_key();
                 return aws::Credentials{key.id, key.secret, ""};
+              },
+          .campaigns = config.campaigns,
+          .read_object =
+              [this](const std::string& text) {
+                const auto uri = s3::parse_uri(text);
+                if (!uri)
+                  throw base::Error(base::Code::invalid_argument, text + ": " + uri.error().text());
+                return objects->open(uri->bucket, uri->key, 0, std::nullopt)->read_all(64u << 20);
               }},
-      *control, *tokens, clock, random);
+      *control, *tokens, *catalog, clock, random);
   kubernetes->start();
 }
 

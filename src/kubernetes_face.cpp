@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "control/runner.h"
+#include "fleet/array_crd.h"
 #include "kube/client/http_api.h"
 #include "kubeserver/kubeconfig.h"
 #include "kubeserver/server.h"
@@ -41,12 +42,12 @@ class OperatorAdmission final : public kubeserver::objects::Admission {
   }
 };
 
-std::map<std::string, operators::RegionSettings> local_regions(const KubernetesSettings& settings) {
-  std::map<std::string, operators::RegionSettings> regions;
+operators::Regions local_regions(const KubernetesSettings& settings) {
+  operators::Regions regions;
   for (const std::string& region : settings.regions) {
     regions[region] = {.endpoint = "http://localhost",
                        .unix_socket = settings.aws_socket.string(),
-                       .credentials_now = settings.credentials};
+                       .credentials = settings.credentials};
   }
   return regions;
 }
@@ -66,7 +67,7 @@ std::string installation_name(const fs::path& data, base::Random& random) {
 
 struct KubernetesFace::State {
   State(KubernetesSettings s, store::Store& control, identity::Tokens& tokens,
-        const base::Clock& clock, base::Random& random);
+        fleet::Catalog& catalog, const base::Clock& clock, base::Random& random);
   ~State();
   void bind(identity::Tokens& tokens);
 
@@ -80,11 +81,13 @@ struct KubernetesFace::State {
   kube::HttpApi api;
   operators::RegionRemotes remotes;
   operators::Operator operators_;
+  fleet::Arrays arrays;
   std::unique_ptr<net::HttpServer> face, local_face;
 };
 
 KubernetesFace::State::State(KubernetesSettings s, store::Store& control, identity::Tokens& tokens,
-                             const base::Clock& clock, base::Random& random)
+                             fleet::Catalog& catalog, const base::Clock& clock,
+                             base::Random& random)
     : settings(std::move(s)),
       runner(clock, steps),
       server({.account = settings.account, .version = settings.version},
@@ -93,13 +96,19 @@ KubernetesFace::State::State(KubernetesSettings s, store::Store& control, identi
           settings.data / "kubernetes", {"127.0.0.1", "localhost", settings.listen}, clock.now())),
       api(http, kube::socket_access(settings.socket.string()),
           {.user_agent = "meridian-operator", .field_manager = "meridian-operator"}),
-      remotes(http, clock, local_regions(settings)),
+      remotes(http, clock, local_regions(settings), settings.data / "regions.yaml"),
       operators_({api, remotes, runner, clock, random},
                  {.installation = installation_name(settings.data, random),
-                  .mirrored_regions = settings.regions}) {
+                  .mirrored_regions = settings.regions}),
+      arrays({api, remotes, operators_.feed(), operators_.events(), control, catalog, clock,
+              settings.read_object},
+             {.installation = installation_name(settings.data, random),
+              .campaigns = settings.campaigns},
+             runner) {
   // Before the first request: steps must be known when their keys come.
   server.register_steps(steps);
   operators_.register_steps(steps);
+  arrays.register_steps(steps);
   bind(tokens);
 }
 
@@ -126,18 +135,23 @@ void KubernetesFace::State::bind(identity::Tokens& tokens) {
 }
 
 KubernetesFace::KubernetesFace(KubernetesSettings settings, store::Store& control,
-                               identity::Tokens& tokens, const base::Clock& clock,
-                               base::Random& random)
-    : state_(std::make_unique<State>(std::move(settings), control, tokens, clock, random)) {}
+                               identity::Tokens& tokens, fleet::Catalog& catalog,
+                               const base::Clock& clock, base::Random& random)
+    : state_(
+          std::make_unique<State>(std::move(settings), control, tokens, catalog, clock, random)) {}
 
 KubernetesFace::~KubernetesFace() = default;
 
 void KubernetesFace::start() {
   state_->server.start();
   for (const base::Json& definition : operators::all_crds()) state_->server.install(definition);
+  state_->server.install(fleet::training_array_crd());
   state_->operators_.start();
+  state_->arrays.start();
 }
 
 std::uint16_t KubernetesFace::port() const { return state_->face->port(); }
+
+fleet::Arrays& KubernetesFace::arrays() { return state_->arrays; }
 
 }  // namespace meridian

@@ -18,6 +18,7 @@
 #include "aws/sigv4.h"
 #include "base/clock.h"
 #include "base/random.h"
+#include "fleet/arrays.h"
 #include "identity/tokens.h"
 #include "store/store.h"
 
@@ -32,16 +33,19 @@ struct KubernetesSettings {
   std::vector<std::string> regions;
   std::filesystem::path aws_socket;               // the daemon's AWS face
   std::function<aws::Credentials()> credentials;  // the installation's own, as of now
+  std::filesystem::path campaigns;                // asked by arrays' SQL; empty = the catalog alone
+  std::function<std::string(const std::string& uri)> read_object;  // of S3, for arrays' manifests
 };
 
 class KubernetesFace {
  public:
   // Binds; serves once start() has installed the definitions.
   KubernetesFace(KubernetesSettings settings, store::Store& control, identity::Tokens& tokens,
-                 const base::Clock& clock, base::Random& random);
+                 fleet::Catalog& catalog, const base::Clock& clock, base::Random& random);
   ~KubernetesFace();
   void start();
   std::uint16_t port() const;
+  fleet::Arrays& arrays();
 
  private:
   struct State;

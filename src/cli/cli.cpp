@@ -47,6 +47,8 @@ void add_commands(CommandLine& line, Context& context) {
   add_apply(root, context);
   add_events(root, context);
   add_explain(root, context);
+  add_catalog(root, context);
+  add_fanout(root, context);
   add_operator(root, context);
   add_s3(root, context);
   add_spot(root, context);

@@ -45,6 +45,8 @@ void add_spot(Command root, Context& context);
 void add_apply(Command root, Context& context);
 void add_events(Command root, Context& context);
 void add_explain(Command root, Context& context);
+void add_catalog(Command root, Context& context);
+void add_fanout(Command root, Context& context);
 void add_operator(Command root, Context& context);
 void add_completion(Command root, Context& context, const CommandLine& line);
 

@@ -110,7 +110,11 @@ std::string type_of_column(const Table& table, std::size_t column) {
   return types.contains("text") ? "mixed" : "real";
 }
 
-base::Result<Table> parse_manifest(std::string_view text) {
+namespace {
+
+enum class Header { always, if_of_names };
+
+base::Result<Table> parse_lines(std::string_view text, Header header) {
   if (text.size() > kMostBytes) return at(1, "more than 64 MiB");
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   Table table;
@@ -125,7 +129,7 @@ base::Result<Table> parse_manifest(std::string_view text) {
     auto values = split_line(line, number);
     if (!values) return values.error();
     if (table.columns.empty()) {
-      if (is_header(*values)) {
+      if (header == Header::always || is_header(*values)) {
         const std::set<std::string> distinct(values->begin(), values->end());
         if (distinct.size() != values->size()) return at(number, "two columns have one name");
         table.columns = std::move(*values);
@@ -141,6 +145,14 @@ base::Result<Table> parse_manifest(std::string_view text) {
   }
   return table;
 }
+
+}  // namespace
+
+base::Result<Table> parse_manifest(std::string_view text) {
+  return parse_lines(text, Header::if_of_names);
+}
+
+base::Result<Table> parse_csv(std::string_view text) { return parse_lines(text, Header::always); }
 
 std::string format_manifest(const Table& table) {
   std::string out;

@@ -33,6 +33,9 @@ std::string type_of_column(const Table& table, std::size_t column);
 // article). Numbers stay text. At most 64 MiB and 1,000,000 rows.
 base::Result<Table> parse_manifest(std::string_view text);
 
+// The same lines with a header always (files for `meridian catalog import`).
+base::Result<Table> parse_csv(std::string_view text);
+
 // Rows as a shell script with `IFS=,` reads them: no header, no quotes. Error(invalid_argument)
 // names the value that such a line cannot hold, and the row.
 std::string format_manifest(const Table& table);

@@ -127,6 +127,9 @@ Operator::Operator(const OperatorParts& parts, OperatorSettings settings)
 
 Operator::~Operator() = default;
 
+Feed& Operator::feed() { return state_->feed; }
+Events& Operator::events() { return state_->events; }
+
 void Operator::register_steps(control::StepTable& steps) {
   steps.add(std::string(Feed::kStep),
             [this](const control::Key& key) { return state_->feed.step(key); });

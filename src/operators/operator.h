@@ -17,6 +17,8 @@
 #include "base/random.h"
 #include "control/runner.h"
 #include "kube/client/api.h"
+#include "operators/events.h"
+#include "operators/feed.h"
 #include "operators/remote.h"
 
 namespace meridian::operators {
@@ -43,6 +45,9 @@ class Operator {
   ~Operator();
   void register_steps(control::StepTable& steps);
   void start();
+  // For other controllers of the same process.
+  Feed& feed();
+  Events& events();
 
  private:
   struct State;
