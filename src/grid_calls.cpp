@@ -13,21 +13,18 @@ using base::Json;
 using base::JsonArray;
 using base::JsonObject;
 
-// Form: rows (JSON), csv, or manifest (the lines that an array job reads).
+// Form: rows (JSON), or manifest (the lines that an array job reads).
 JsonObject in_form(const fleet::Table& table, const std::string& form) {
   JsonObject out{{"Columns", JsonArray(table.columns.begin(), table.columns.end())},
                  {"Count", static_cast<std::int64_t>(table.rows.size())}};
-  if (form == "csv") {
-    out["Text"] = fleet::format_csv(table);
-  } else if (form == "manifest") {
+  if (form == "manifest") {
     out["Text"] = fleet::format_manifest(table);
   } else if (form == "rows") {
     JsonArray rows;
     for (const JsonArray& row : table.rows) rows.push_back(row);
     out["Rows"] = std::move(rows);
   } else {
-    throw aws::ApiError("ValidationException",
-                        "Form: '" + form + "' is none of rows, csv, manifest");
+    throw aws::ApiError("ValidationException", "Form: '" + form + "' is neither rows nor manifest");
   }
   return out;
 }

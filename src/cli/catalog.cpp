@@ -84,7 +84,7 @@ int write_manifest(Context& context, const CatalogOptions& o) {
 
 int query(Context& context, const CatalogOptions& o) {
   if (!o.to.empty()) return write_manifest(context, o);
-  print_query(context, sql_of(o), o.format);
+  print_answer(context, ask_catalog(context, sql_of(o)), o.format);
   return 0;
 }
 

@@ -140,13 +140,15 @@ int results(Context& context, const FanoutOptions& o) {
   const kube::ObjectKey key{cluster.ns(), o.name};
   cluster.api().get(kArrays, key);  // a name that is wrong is told
   const bool all = o.format != "table";
-  print_query(
+  print_answer(
       context,
-      fmt::format("SELECT key, region, state, job, (ended_ms - started_ms) / 1000.0 AS seconds, "
-                  "billable_seconds AS billable, cost_usd AS cost, metrics{} FROM array_results "
-                  "WHERE {} ORDER BY row",
-                  all ? ", columns, reason, attempt" : ", substr(reason, 1, 60) AS reason",
-                  where(key)),
+      spread_metrics(ask_catalog(
+          context, fmt::format("SELECT key, region, state, job, "
+                               "(ended_ms - started_ms) / 1000.0 AS seconds, "
+                               "billable_seconds AS billable, cost_usd AS cost, metrics, {} "
+                               "FROM array_results WHERE {} ORDER BY row",
+                               all ? "columns, reason, attempt" : "substr(reason, 1, 60) AS reason",
+                               where(key)))),
       o.format);
   return 0;
 }

@@ -28,6 +28,8 @@ bool is_kind_word(std::string_view word) {
                                                "hostingautoscalingpolicy",
                                                "hostingautoscalingpolicies",
                                                "hap",
+                                               "trainingarray",
+                                               "ta",
                                                "namespace",
                                                "event",
                                                "configmap",

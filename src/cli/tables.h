@@ -17,7 +17,10 @@ std::string cell(const base::Json& value);
 std::string sql_quote(std::string_view text);
 // {Columns, Rows, Count} of one SELECT.
 base::Json ask_catalog(Context& context, const std::string& sql);
-// Prints it: table, csv, json or yaml. Error(invalid_argument) for another format.
-void print_query(Context& context, const std::string& sql, const std::string& format);
+// Prints such an answer: table, csv (RFC 4180), json or yaml. Error(invalid_argument) for another
+// format.
+void print_answer(Context& context, const base::Json& answer, const std::string& format);
+// The column "metrics", which holds a JSON object in each row, as a column per metric.
+base::Json spread_metrics(const base::Json& answer);
 
 }  // namespace meridian::cli

@@ -75,12 +75,6 @@ std::vector<std::string> articles_columns(std::size_t count) {
   return columns;
 }
 
-std::string quoted(const std::string& value) {
-  if (value.find_first_of(",\"\r\n") == std::string::npos && base::trim(value) == value)
-    return value;
-  return "\"" + base::replace_all(value, "\"", "\"\"") + "\"";
-}
-
 void check_value(const Json& value, std::size_t row, std::string_view column) {
   if (value.is_structured())
     throw base::Error(
@@ -170,21 +164,6 @@ std::string format_manifest(const Table& table) {
       line += (c == 0 ? "" : ",") + value;
     }
     out += line + "\n";
-  }
-  return out;
-}
-
-std::string format_csv(const Table& table) {
-  std::string out;
-  const auto add = [&out](const std::vector<std::string>& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) out += (i == 0 ? "" : ",") + quoted(values[i]);
-    out += "\r\n";
-  };
-  add(table.columns);
-  for (const JsonArray& row : table.rows) {
-    std::vector<std::string> values;
-    for (const Json& value : row) values.push_back(text_of(value));
-    add(values);
   }
   return out;
 }

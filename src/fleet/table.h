@@ -40,9 +40,6 @@ base::Result<Table> parse_csv(std::string_view text);
 // names the value that such a line cannot hold, and the row.
 std::string format_manifest(const Table& table);
 
-// RFC 4180 with a header; for people and spreadsheets.
-std::string format_csv(const Table& table);
-
 // From a list of objects with the same keys: [{"region": "us-west-2", "lr": 0.1}, …].
 // Error(invalid_argument): which row has other keys, or a value that is neither text, number,
 // boolean (taken as text) nor null.
