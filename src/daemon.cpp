@@ -26,6 +26,7 @@
 #include "key_calls.h"
 #include "kubernetes_face.h"
 #include "net/server.h"
+#include "region/batch/batch.h"
 #include "region/capacity/capacity.h"
 #include "region/front/front.h"
 #include "region/hosting/definitions.h"
@@ -184,6 +185,22 @@ region::training::Settings training_settings(const DaemonSettings& daemon, const
   return s;
 }
 
+region::batch::Settings batch_settings(const region::training::Settings& training,
+                                       const std::string& region) {
+  return {.account = training.account,
+          .region = region,
+          .directory = training.directory,
+          .hidden = training.hidden,
+          .endpoint_url = training.endpoint_url,
+          .endpoint_socket = training.endpoint_socket,
+          .endpoint_port = training.endpoint_port,
+          .network = training.network,
+          .tools_directory = training.tools_directory,
+          .image_rules = training.image_rules,
+          .probe = training.probe,
+          .step_kind = "batch-" + region};
+}
+
 }  // namespace
 
 // One region: its stores and the services over them.
@@ -197,7 +214,8 @@ struct Region {
                  .durability = config.s3_sync ? base::Durability::synced : base::Durability::none},
                 clock, random),
         telemetry(*jobs, clock, {config.account, name, directory / "logs"}),
-        capacity(*jobs, clock, config.account + "/" + name, config.pools),
+        capacity(*jobs, clock, config.account + "/" + name,
+                 region::batch::with_vcpus(config.pools)),
         hosting(*jobs, clock, {config.account, name}) {}
 
   static std::unique_ptr<store::Store> open_jobs(const fs::path& directory) {
@@ -212,6 +230,7 @@ struct Region {
   region::capacity::Capacity capacity;
   region::hosting::Definitions hosting;
   std::unique_ptr<region::training::TrainingRegion> training;
+  std::unique_ptr<region::batch::BatchRegion> batch;
 };
 
 struct Daemon::State {
@@ -344,11 +363,18 @@ void Daemon::State::start_regions() {
         s3->handle(request, caller, body, trailers, responder);
       });
   for (auto& [name, region] : regions) {
+    const auto job_settings =
+        training_settings(settings, config, name, port_for_programs(), socket);
     region->training = std::make_unique<region::training::TrainingRegion>(
         region::training::Parts{*region->jobs, clock, random, *identity, *objects, *engine,
                                 region->telemetry, region->capacity, *runner, *activities},
-        training_settings(settings, config, name, port_for_programs(), socket));
+        job_settings);
     region->training->register_steps(steps);
+    region->batch = std::make_unique<region::batch::BatchRegion>(
+        region::batch::Parts{*region->jobs, clock, random, *identity, *engine, region->telemetry,
+                             region->capacity, *runner, *activities},
+        batch_settings(job_settings, name));
+    region->batch->register_steps(steps);
     auto calls = region->training->meridian_calls();
     calls.merge(key_calls(*identity));
     calls.merge(token_calls(*identity, *tokens));
@@ -357,16 +383,23 @@ void Daemon::State::start_regions() {
         throw base::Error(base::Code::unavailable, "arrays are being started; try again");
       return kubernetes->arrays();
     }));
-    front->add_region(name,
-                      {region->training->service(), region->hosting.service(),
-                       region->telemetry.logs_service(), region->telemetry.cloudwatch_service()},
-                      std::move(calls));
+    front->add_region(
+        name,
+        {region->training->service(), region->hosting.service(), region->batch->service(),
+         region->telemetry.logs_service(), region->telemetry.cloudwatch_service()},
+        std::move(calls));
   }
   engine->on_change([this](const std::string& id) {
-    for (auto& [name, region] : regions) region->training->instance_changed(id);
+    for (auto& [name, region] : regions) {
+      region->training->instance_changed(id);
+      region->batch->instance_changed(id);
+    }
   });
   sweep_old_telemetry();
-  for (auto& [name, region] : regions) region->training->resume();
+  for (auto& [name, region] : regions) {
+    region->training->resume();
+    region->batch->resume();
+  }
   open_gate = true;
   open_gate.notify_all();
 }
