@@ -80,7 +80,7 @@ def jobs_of(region):
 
 
 def status(name):
-    return json.loads(run("get", f"trainingarray/{name}", "-o", "json").stdout)["status"]
+    return json.loads(run("get", f"trainingarray/{name}", "-o", "json").stdout).get("status", {})
 
 
 def wait_for(what, seconds=60):
