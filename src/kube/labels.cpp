@@ -11,6 +11,15 @@ namespace {
 constexpr std::size_t longest_label = 63;
 constexpr std::size_t longest_subdomain = 253;
 
+// As Kubernetes shows them.
+constexpr std::string_view label_regex = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+constexpr std::string_view name_regex = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+
+std::string with_examples(std::string_view rule, std::string_view examples,
+                          std::string_view regex) {
+  return fmt::format("{} (e.g. {}, regex used for validation is '{}')", rule, examples, regex);
+}
+
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
@@ -52,37 +61,47 @@ std::optional<std::string> why_not_label_key(std::string_view text) {
   if (name.empty()) return "name part must be non-empty";
   if (const auto why = why_too_long(name, longest_label)) return "name part " + *why;
   if (is_framed(name, is_alphanumeric, "-_.")) return std::nullopt;
-  return "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and "
-         "end with an alphanumeric character";
+  return with_examples(
+      "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end "
+      "with an alphanumeric character",
+      "'MyName',  or 'my.name',  or '123-abc'", name_regex);
 }
 
 std::optional<std::string> why_not_label_value(std::string_view text) {
   if (text.empty()) return std::nullopt;
   if (const auto why = why_too_long(text, longest_label)) return why;
   if (is_framed(text, is_alphanumeric, "-_.")) return std::nullopt;
-  return "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
-         "'.', and must start and end with an alphanumeric character";
+  return with_examples(
+      "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or "
+      "'.', and must start and end with an alphanumeric character",
+      "'MyValue',  or 'my_value',  or '12345'", fmt::format("({})?", name_regex));
 }
 
 std::optional<std::string> why_not_dns_label(std::string_view text) {
   if (const auto why = why_too_long(text, longest_label)) return why;
   if (is_framed(text, is_lower_or_digit, "-")) return std::nullopt;
-  return "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', "
-         "and must start and end with an alphanumeric character";
+  return with_examples(
+      "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
+      "must start and end with an alphanumeric character",
+      "'my-name',  or '123-abc'", label_regex);
 }
 
 std::optional<std::string> why_not_dns_1035_label(std::string_view text) {
   if (const auto why = why_too_long(text, longest_label)) return why;
   if (is_framed(text, is_lower_or_digit, "-") && is_lower(text.front())) return std::nullopt;
-  return "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with "
-         "an alphabetic character, and end with an alphanumeric character";
+  return with_examples(
+      "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
+      "alphabetic character, and end with an alphanumeric character",
+      "'my-name',  or 'abc-123'", "[a-z]([-a-z0-9]*[a-z0-9])?");
 }
 
 std::optional<std::string> why_not_subdomain(std::string_view text) {
   if (const auto why = why_too_long(text, longest_subdomain)) return why;
   if (is_subdomain(text)) return std::nullopt;
-  return "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' "
-         "or '.', and must start and end with an alphanumeric character";
+  return with_examples(
+      "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or "
+      "'.', and must start and end with an alphanumeric character",
+      "'example.com'", fmt::format("{0}(\\.{0})*", label_regex));
 }
 
 std::optional<std::string> why_not_path_segment(std::string_view text) {

@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "kube/cause.h"
 #include "kubeserver/kinds/tables.h"
 #include "kubeserver/media.h"
 #include "kubeserver/objects/lists.h"
@@ -120,8 +123,9 @@ ListQuery::Match match_of(const Query& query) {
   if (text.empty()) return ListQuery::Match::unset;
   if (text == "Exact") return ListQuery::Match::exact;
   if (text == "NotOlderThan") return ListQuery::Match::not_older_than;
-  throw kube::bad_request(
-      fmt::format("resourceVersionMatch={}: one of Exact, NotOlderThan is wanted", text));
+  throw kube::invalid(
+      "meta.k8s.io", "ListOptions", "",
+      {kube::not_supported("resourceVersionMatch", Json(text), {"Exact", "NotOlderThan", ""})});
 }
 
 }  // namespace
@@ -133,8 +137,8 @@ void serve_get(Call& call, const objects::Objects& objects, base::Timestamp now)
 }
 
 void serve_list(Call& call, const objects::Objects& objects, base::Timestamp now) {
-  const std::int64_t limit = call.query.number("limit").value_or(0);
-  if (limit < 0) throw kube::bad_request("limit must not be negative");
+  // Below zero is as good as none, as in Kubernetes.
+  const auto limit = std::max<std::int64_t>(call.query.number("limit").value_or(0), 0);
   const ListQuery query{.selection = objects::parse_selection(*call.served, call.target.ns,
                                                               call.query.get("labelSelector"),
                                                               call.query.get("fieldSelector")),

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/strings.h"
+#include "kube/cause.h"
 #include "kube/object.h"
 #include "kube/patch.h"
 #include "kubeserver/kinds/builtin.h"
@@ -41,7 +42,9 @@ void check_keys(const Json& object, std::string_view name, Causes& causes, std::
     if (!is_data_key(key)) {
       causes.push_back({fmt::format("{}[{}]", name, std::string_view(key)), "FieldValueInvalid",
                         fmt::format("Invalid value: \"{}\": a valid config key must consist of "
-                                    "alphanumeric characters, '-', '_' or '.'",
+                                    "alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  "
+                                    "or 'KEY_NAME',  or 'key-name', regex used for validation is "
+                                    "'[-._a-zA-Z0-9]+')",
                                     std::string_view(key))});
     }
     if (value.is_string()) bytes += value.get_string().size();
@@ -102,8 +105,7 @@ void check_config_map(const Json& object, const Json* old, Causes& causes) {
 }
 
 JsonArray config_map_cells(const Json& object, base::Timestamp now) {
-  return {kube::name_of(object),
-          std::to_string(member_count(object, "data") + member_count(object, "binaryData")),
+  return {kube::name_of(object), member_count(object, "data") + member_count(object, "binaryData"),
           age_cell(object, now)};
 }
 
@@ -123,10 +125,31 @@ void prepare_secret(Json& object, const Json* old) {
   }
 }
 
+// What clients of these types count on.
+void check_required_keys(const Json& object, Causes& causes) {
+  static constexpr std::pair<std::string_view, std::string_view> kRequired[] = {
+      {"kubernetes.io/tls", "tls.crt"},
+      {"kubernetes.io/tls", "tls.key"},
+      {"kubernetes.io/ssh-auth", "ssh-privatekey"},
+      {"kubernetes.io/dockercfg", ".dockercfg"},
+      {"kubernetes.io/dockerconfigjson", ".dockerconfigjson"}};
+  const std::string type = base::string_or(object, "type");
+  const JsonObject* data = map_of(object, "data");
+  const auto has = [&](std::string_view key) { return data != nullptr && data->contains(key); };
+  for (const auto& [of, key] : kRequired) {
+    if (type == of && !has(key))
+      causes.push_back(kube::required_value(fmt::format("data[{}]", key)));
+  }
+  if (type != "kubernetes.io/basic-auth" || has("username") || has("password")) return;
+  causes.push_back(kube::required_value("data[username]"));
+  causes.push_back(kube::required_value("data[password]"));
+}
+
 void check_secret(const Json& object, const Json* old, Causes& causes) {
   std::size_t bytes = 0;
   check_keys(object, "data", causes, bytes);
   check_base64(object, "data", causes);
+  check_required_keys(object, causes);
   check_size(bytes, causes);
   check_unchanged(object, old, {"data"}, causes);
   if (old != nullptr && !same_member(object, *old, "type")) {

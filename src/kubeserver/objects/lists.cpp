@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/strings.h"
+#include "kube/cause.h"
 #include "kube/status.h"
 
 namespace meridian::kubeserver::objects {
@@ -20,19 +21,21 @@ using kube::StatusError;
 constexpr std::size_t kBatch = 250;
 constexpr std::string_view kTokenVersion = "meta.k8s.io/v1";
 
+StatusError forbidden_match(std::string_view why) {
+  return kube::invalid("meta.k8s.io", "ListOptions", "",
+                       {kube::forbidden("resourceVersionMatch", why)});
+}
+
 // Where the client's resourceVersion puts a listing.
 store::Revision instant_of(const Storage& storage, const ListQuery& query) {
   const store::Revision wanted = parse_revision(storage, query.resource_version);
   using Match = ListQuery::Match;
+  if (query.match != Match::unset && query.resource_version.empty())
+    throw forbidden_match("resourceVersionMatch is forbidden unless resourceVersion is provided");
   if (query.match == Match::exact) {
-    if (wanted == 0) {
-      throw kube::bad_request(
-          "resourceVersionMatch Exact is forbidden without a resourceVersion other than 0");
-    }
+    if (wanted == 0)
+      throw forbidden_match(R"(resourceVersionMatch "exact" is forbidden for resourceVersion "0")");
     return wanted;
-  }
-  if (query.match != Match::unset && query.resource_version.empty()) {
-    throw kube::bad_request("resourceVersionMatch is forbidden unless resourceVersion is provided");
   }
   return 0;  // the newest is not older than anything
 }

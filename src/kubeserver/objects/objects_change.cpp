@@ -55,6 +55,17 @@ bool has_new_owner(const Json& object, const Json& current) {
   });
 }
 
+// Somebody who goes from client-side to server-side apply may come back: kubectl's own record of
+// what was applied last stays true.
+void keep_last_applied(Json& object, Json applied, const kube::Manager& manager) {
+  constexpr std::string_view kRecord = "kubectl.kubernetes.io/last-applied-configuration";
+  if (manager.name != "kubectl" || !manager.subresource.empty()) return;
+  if (!kube::find_annotation(object, kRecord)) return;
+  if (kube::find_annotation(applied, kRecord))
+    kube::metadata_of(applied)["annotations"].as_object().erase(kRecord);
+  kube::set_annotation(object, kRecord, base::to_text(applied));
+}
+
 bool is_absent(const StatusError& error) { return error.reason() == "NotFound"; }
 
 Json patched(PatchKind kind, const Json& current, const Json& patch) {
@@ -65,9 +76,8 @@ Json patched(PatchKind kind, const Json& current, const Json& patch) {
     case PatchKind::json: {
       auto result = kube::apply_json_patch(current, patch);
       if (result) return std::move(*result);
-      throw StatusError(422, "Invalid",
-                        "the server rejected our request due to an error in our request",
-                        {.causes = {{"", "FieldValueInvalid", result.error()}}});
+      // Without causes: kubectl shows the message as it is.
+      throw StatusError(422, "Invalid", result.error());
     }
     case PatchKind::strategic: {
       auto result = kinds::apply_strategic_patch(current, patch);
@@ -176,8 +186,10 @@ Written Objects::patch_applied(const Served& served, const ObjectKey& key,
         warnings);
   const kube::Manager manager{options.field_manager, served.api_version(), subresource};
   const auto apply = [&](const Json* live) {
-    return kube::apply_server_side(live, patch, manager, options.force,
-                                   served.resource.schema.get(), clock_.now());
+    Json next = kube::apply_server_side(live, patch, manager, options.force,
+                                        served.resource.schema.get(), clock_.now());
+    keep_last_applied(next, patch, manager);
+    return next;
   };
   const auto with_warnings = [&](Written written) {
     written.warnings.insert(written.warnings.begin(), warnings.begin(), warnings.end());
