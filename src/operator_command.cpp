@@ -38,17 +38,24 @@ kube::Access access_of(const cli::OperatorOptions& options) {
   return kube::default_access(options.context);
 }
 
-// Names this cluster in owner tags: its own uid, which lives as long as the cluster does.
+// Names this cluster in owner tags: the uid of kube-system, which lives as long as the cluster
+// does. An operator of one namespace may read that one only, and its uid does as well.
 std::string installation_of(kube::Api& api, const cli::OperatorOptions& options) {
-  try {
-    if (const auto system = api.find({"", "v1", "namespaces"}, {"", "kube-system"}))
-      return kube::uid_of(*system);
-  } catch (const kube::StatusError& error) {
-    // An operator of one namespace may not read namespaces.
-    base::log_info("the cluster's uid cannot be read; the namespace stands for it",
-                   {{"why", error.what()}});
+  const std::string& own = options.watched_namespace;
+  for (const std::string& name : {std::string("kube-system"), own}) {
+    if (name.empty()) continue;
+    try {
+      if (const auto found = api.find({"", "v1", "namespaces"}, {"", name}))
+        return kube::uid_of(*found);
+    } catch (const kube::StatusError& error) {
+      base::log_info("a namespace's uid cannot be read",
+                     {{"namespace", name}, {"why", error.what()}});
+    }
   }
-  return "namespace-" + (options.watched_namespace.empty() ? "default" : options.watched_namespace);
+  base::log_error(
+      "no uid stands for this cluster: jobs of another cluster may be taken for its own",
+      {{"hint", "let the account get namespaces, as `meridian operator manifests` does"}});
+  return "namespace-" + (own.empty() ? "default" : own);
 }
 
 // Until `stop`, or until the lease is lost.

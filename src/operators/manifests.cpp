@@ -97,6 +97,8 @@ JsonArray operator_rules() {
                {"get", "list", "watch", "create", "update", "patch", "delete"}),
           rule({Json(std::string(kGroup))}, statuses, {"get", "update", "patch"}),
           rule({""}, {"events"}, {"create", "patch"}),
+          // Whose uid stands for this cluster in the tags of its jobs.
+          rule({""}, {"namespaces"}, {"get"}),
           rule({"coordination.k8s.io"}, {"leases"}, {"get", "create", "update", "patch"})};
 }
 
