@@ -63,8 +63,8 @@ void lead(kube::HttpApi& api, net::HttpClient& http, const cli::OperatorOptions&
           operators::Leader* leader, std::stop_token stop) {
   base::SystemClock clock;
   base::SystemRandom random;
-  operators::RegionRemotes remotes(http, clock, operators::load_regions_file(options.regions_file),
-                                   operators::Others::aws);
+  operators::load_regions_file(options.regions_file);  // faults are told at the start
+  operators::RegionRemotes remotes(http, clock, {}, options.regions_file, operators::Others::aws);
   control::StepTable steps;
   control::ThreadRunner runner(clock, steps);
   operators::Operator op({api, remotes, runner, clock, random},

@@ -40,7 +40,7 @@ struct OperatorOptions {
   std::string watched_namespace;  // empty: all
   bool leader_elect = false;
   std::string lease_namespace;         // empty: the access's own
-  std::filesystem::path regions_file;  // empty: only AWS, with the environment's credentials
+  std::filesystem::path regions_file;  // not there: only AWS, with the environment's credentials
 };
 
 // What `meridian operator manifests` was asked for.

@@ -268,5 +268,31 @@ TEST_F(CommandsTest, AnErrorWhileFollowingKeepsItsCode) {
   }
 }
 
+TEST_F(CommandsTest, RegionsAreAddedListedAndRemoved) {
+  const std::string keys = (data.path() / "keys").string();
+  base::write_file(keys, "[default]\naws_access_key_id = A\naws_secret_access_key = s\n");
+  region.answer("ListTrainingJobs", "{}");
+  EXPECT_EQ(run({"region", "add", "eu-1", "--endpoint", region.url(), "--keys", keys}), 0);
+  EXPECT_EQ(err.str(), "eu-1: answers\n");
+  EXPECT_EQ(run({"region", "add", "us-east-1", "--keys", keys}), 0);
+  EXPECT_EQ(base::read_file(data.path() / "regions.yaml"),
+            "regions:\n  eu-1:\n    endpoint: \"" + region.url() + "\"\n    credentials: " + keys +
+                "\n  us-east-1:\n    credentials: " + keys + "\n");
+  EXPECT_EQ(run({"region", "list"}), 0);
+  EXPECT_THAT(out.str(), HasSubstr("us-east-1  AWS "));
+  EXPECT_EQ(run({"region", "remove", "eu-1"}), 0);
+  EXPECT_EQ(run({"region", "list", "-o", "json"}), 0);
+  EXPECT_THAT(out.str(), testing::Not(HasSubstr("eu-1")));
+  EXPECT_THROW(run({"region", "remove", "eu-1"}), base::Error);
+}
+
+TEST_F(CommandsTest, ARegionThatCannotBeMeantIsRefusedWithWhatToDo) {
+  EXPECT_THROW(run({"region", "add", "EU", "--endpoint", "http://x"}), base::Error);
+  EXPECT_THROW(run({"region", "add", "eu-1"}), base::Error);
+  EXPECT_THROW(run({"region", "add", "eu-1", "--endpoint", "x:1"}), base::Error);
+  EXPECT_THROW(run({"region", "add", "eu-1", "--keys", "/nonexistent"}), base::Error);
+  EXPECT_FALSE(std::filesystem::exists(data.path() / "regions.yaml"));
+}
+
 }  // namespace
 }  // namespace meridian::cli

@@ -36,10 +36,11 @@ void add_operator(Command root, Context& context) {
   run.flag("--leader-elect", r->leader_elect, "of several operators one works, by a Lease");
   run.option("--lease-namespace", r->lease_namespace, "where the Lease is");
   run.option("--regions-file", path->second,
-             "YAML: regions by name, each with endpoint and keys; AWS regions need no entry");
+             "what `meridian region add` wrote; DATA/regions.yaml; AWS regions need no entry");
   run.run([r, path, &context] {
     r->kubeconfig = path->first;
     r->regions_file = path->second;
+    if (path->second.empty()) r->regions_file = context.data() / "regions.yaml";
     return context.hooks.run_operator(*r);
   });
 

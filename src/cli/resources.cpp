@@ -9,6 +9,7 @@
 
 #include "base/strings.h"
 #include "cli/cluster.h"
+#include "cli/coverage.h"
 #include "cli/follow.h"
 #include "cli/format.h"
 #include "cli/manifest_files.h"
@@ -237,6 +238,8 @@ int describe_resource(Context& context, const ResourceOptions& options) {
   Json object = cluster.api().get(served->id, {ns, name});
   object.as_object()["metadata"].as_object().erase("managedFields");
   print_value(context.console.out(), object, Format::yaml);
+  const std::string warning = uncovered(context, cluster, *served, {ns, name}, base::Duration(0));
+  if (!warning.empty()) context.console.say("Warning: " + warning);
   const std::vector<Json> about = events_about(cluster, served->kind, name);
   if (!about.empty()) {
     context.console.out() << "\nEvents\n";

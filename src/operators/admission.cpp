@@ -170,10 +170,6 @@ Review review(const Kind& kind, const Json& object, const Json* old_object) {
   if (kind.name == "TrainingJob") check_training(object, review);
   if (kind.name == "HyperparameterTuningJob") check_tuning(object, review);
   if (kind.nature == Nature::hosting) check_hosting(object, review);
-  if (kind.nature == Nature::scaling) {
-    review.warnings.emplace_back(
-        "nothing acts on a HostingAutoscalingPolicy yet: it is only stored");
-  }
   if (old_object == nullptr) return review;
   check_mirror(object, *old_object, review.causes);
   if (!is_mirror(*old_object)) check_unchanged(kind, object, *old_object, review.causes);

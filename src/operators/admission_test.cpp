@@ -94,11 +94,6 @@ TEST(Admission, AMirrorOnlyShows) {
   EXPECT_THAT(review(kind, annotated, &old).causes, IsEmpty());
 }
 
-TEST(Admission, WhatNothingActsOnIsSaid) {
-  EXPECT_THAT(review_new("HostingAutoscalingPolicy", "{}").warnings,
-              ElementsAre(HasSubstr("only stored")));
-}
-
 TEST(Admission, OddShapesAreLeftToTheSchema) {
   for (const char* spec : {"null", "[]", "3", R"({"algorithmSpecification": []})",
                            R"({"models": {}, "inputDataConfig": [1, null]})"}) {

@@ -47,13 +47,19 @@ std::string content_hash(const Json& spec) {
 DefinitionController::DefinitionController(const Kind& kind, Resources& resources,
                                            const ControllerParts& parts,
                                            ControllerSettings settings)
-    : kind_(kind), resources_(resources), parts_(parts), settings_(std::move(settings)) {}
+    : kind_(kind),
+      resources_(resources),
+      parts_(parts),
+      settings_(std::move(settings)),
+      attempts_(parts.clock) {}
 
 control::Outcome DefinitionController::step(const control::Key& key) {
   const std::size_t first = key.find('/'), second = key.find('/', first + 1);
   std::optional<Json> object =
       resources_.find({key.substr(first + 1, second - first - 1), key.substr(second + 1)});
   if (!object) return control::Outcome::done();
+  if (const auto left = attempts_.left(*object); left.count() > 0)
+    return control::Outcome::again(left);
   try {
     return carry(*object);
   } catch (const kube::StatusError& error) {
@@ -174,7 +180,7 @@ control::Outcome DefinitionController::after_error(Json& object, const base::Err
     parts_.events.write(object, EventType::warning, reason_of(error), error.message());
     return control::Outcome::done();
   }
-  const base::Duration pause = attempts_.next(kube::uid_of(object), kube::generation_of(object));
+  const base::Duration pause = attempts_.next(object);
   resources_.write_status(
       object, retrying_status(kind_, object, reason_of(error), error.message(), now + pause, now));
   return control::Outcome::again(pause);

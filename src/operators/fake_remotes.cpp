@@ -29,6 +29,7 @@ Json FakeRemotes::call(std::string_view, std::string_view operation, const JsonO
   if (auto answer = call_definition(operation, input)) return *answer;
   if (auto answer = call_endpoint(operation, input)) return *answer;
   if (auto answer = call_tuning(operation, input)) return *answer;
+  if (auto answer = call_scaling(operation, input)) return *answer;
   throw aws::ApiError("UnknownOperationException", std::string(operation), 400);
 }
 
@@ -133,6 +134,35 @@ JsonObject FakeRemotes::summary_of(const JsonObject& job) {
     summary[member] = job.at(member);
   }
   return summary;
+}
+
+std::optional<Json> FakeRemotes::call_scaling(std::string_view operation, const JsonObject& input) {
+  const bool policy = operation.find("ScalingPolic") != std::string_view::npos;
+  if (!policy && !operation.ends_with("ScalableTarget")) return std::nullopt;
+  auto& records = policy ? policies : targets;
+  const std::string resource = base::string_or(input, "ResourceId");
+  if (operation.starts_with("Describe")) {
+    JsonArray found;
+    if (records.contains(resource)) found.push_back(records[resource]);
+    return Json{{"ScalingPolicies", std::move(found)}};
+  }
+  if (operation.starts_with("De")) {
+    if (records.erase(resource) == 0)
+      throw aws::ApiError("ObjectNotFoundException", "No scaling policy found", 400);
+    return JsonObject{};
+  }
+  if (!endpoint_is_ready) {
+    throw aws::ApiError("ValidationException",
+                        "The status should be in 'InService' to register it as a scalable target",
+                        400);
+  }
+  if (policy && fail_next_create) {
+    const aws::ApiError error = *fail_next_create;
+    fail_next_create.reset();
+    throw error;
+  }
+  records[resource] = input;
+  return JsonObject{};
 }
 
 std::optional<Json> FakeRemotes::call_tuning(std::string_view operation, const JsonObject& input) {

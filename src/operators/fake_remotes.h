@@ -38,6 +38,9 @@ class FakeRemotes final : public Remotes, public Remote {
 
   std::map<std::string, base::JsonObject> models, configs, endpoints, tunings;
   std::optional<aws::ApiError> fail_next_create, fail_all;
+  // By resource id.
+  std::map<std::string, base::JsonObject> targets, policies;
+  bool endpoint_is_ready = true;  // to take a target
   bool lacks_endpoints = false;
   bool forget_answer = false;  // create happens, its answer is lost
   std::map<std::string, int, std::less<>> calls;
@@ -46,6 +49,7 @@ class FakeRemotes final : public Remotes, public Remote {
   base::Json create(const base::JsonObject& input);
   base::Json list(const base::JsonObject& input);
   static base::JsonObject summary_of(const base::JsonObject& job);
+  std::optional<base::Json> call_scaling(std::string_view operation, const base::JsonObject& input);
   std::optional<base::Json> call_tuning(std::string_view operation, const base::JsonObject& input);
   base::JsonObject& get_job(const base::JsonObject& input);
   std::optional<base::Json> call_definition(std::string_view operation,

@@ -47,13 +47,16 @@ HostingController::HostingController(Resources& deployments, Resources& models, 
       models_(models),
       configs_(configs),
       parts_(parts),
-      settings_(std::move(settings)) {}
+      settings_(std::move(settings)),
+      attempts_(parts.clock) {}
 
 control::Outcome HostingController::step(const control::Key& key) {
   const std::size_t first = key.find('/'), second = key.find('/', first + 1);
   std::optional<Json> object =
       deployments_.find({key.substr(first + 1, second - first - 1), key.substr(second + 1)});
   if (!object) return control::Outcome::done();
+  if (const auto left = attempts_.left(*object); left.count() > 0)
+    return control::Outcome::again(left);
   Work work{.key = key, .object = std::move(*object)};
   work.name = base::string_or(status_of(work.object), "endpointName");
   if (const Json* spec = base::find(work.object, "spec"); spec != nullptr && work.name.empty()) {
@@ -277,8 +280,7 @@ control::Outcome HostingController::after_error(Work& work, const base::Error& e
     stall(work, reason_of(error), error.message());
     return control::Outcome::done();
   }
-  const base::Duration pause =
-      attempts_.next(kube::uid_of(work.object), kube::generation_of(work.object));
+  const base::Duration pause = attempts_.next(work.object);
   deployments_.write_status(work.object, retrying_status(hosting(), work.object, reason_of(error),
                                                          error.message(), now + pause, now));
   return control::Outcome::again(pause);

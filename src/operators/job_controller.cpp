@@ -59,16 +59,6 @@ std::string owner_of(const std::string& installation, const Kind& kind, const Js
                      kube::name_of(object), kube::uid_of(object));
 }
 
-base::Duration Attempts::next(const std::string& uid, std::int64_t generation) {
-  auto counts = counts_.lock();
-  Count& count = (*counts)[uid];
-  if (count.generation != generation) count = {generation, 0};
-  const int failures = std::min(count.failures++, 6);
-  return std::min(base::Duration(5'000) * (1 << failures), base::Duration(300'000));
-}
-
-void Attempts::forget(const std::string& uid) { counts_.lock()->erase(uid); }
-
 // One step's view: the resource, and what is known of its record.
 struct JobController::Work {
   control::Key key;
@@ -88,7 +78,8 @@ JobController::JobController(const Kind& kind, Resources& resources, const Contr
       resources_(resources),
       parts_(parts),
       settings_(std::move(settings)),
-      children_(children) {}
+      children_(children),
+      attempts_(parts.clock) {}
 
 control::Key JobController::key_for(const Kind& kind, const kube::ObjectKey& object) {
   return fmt::format("{}/{}/{}", kind.plural, object.ns, object.name);
@@ -102,6 +93,8 @@ control::Outcome JobController::step(const control::Key& key) {
     forget_mirror(key);
     return control::Outcome::done();
   }
+  if (const auto left = attempts_.left(*object); left.count() > 0)
+    return control::Outcome::again(left);
   Work work{.key = key, .object = std::move(*object)};
   work.name = status_name(kind_, work.object);
   if (work.name.empty() && kind_.user_name == Kind::UserName::yes) {
@@ -311,8 +304,7 @@ control::Outcome JobController::after_error(Work& work, const base::Error& error
     finish_failed(work, reason_of(error), error.message());
     return control::Outcome::done();
   }
-  const base::Duration pause =
-      attempts_.next(kube::uid_of(work.object), kube::generation_of(work.object));
+  const base::Duration pause = attempts_.next(work.object);
   const base::Timestamp next{now.ms + pause.count()};
   const std::string before = status_word(kind_, work.object);
   work.object = resources_.write_status(

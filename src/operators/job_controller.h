@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "control/runner.h"
+#include "operators/attempts.h"
 #include "operators/events.h"
 #include "operators/feed.h"
 #include "operators/kinds.h"
@@ -46,20 +47,6 @@ struct ControllerParts {
 // meridian:owner, the tag on everything that we make in a region (design D2).
 inline constexpr std::string_view kOwnerTag = "meridian:owner";
 std::string owner_of(const std::string& installation, const Kind& kind, const base::Json& object);
-
-// Tries again later each time: 5 s, doubling up to 5 minutes; a new generation starts over.
-class Attempts {
- public:
-  base::Duration next(const std::string& uid, std::int64_t generation);
-  void forget(const std::string& uid);
-
- private:
-  struct Count {
-    std::int64_t generation = 0;
-    int failures = 0;
-  };
-  base::Sync<std::map<std::string, Count>> counts_;
-};
 
 class JobController {
  public:

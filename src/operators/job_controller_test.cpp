@@ -139,6 +139,21 @@ TEST_F(JobControllerTest, AThrottledRegionIsTriedLaterEachTimeAndStatusSaysWhen)
   EXPECT_EQ(status(after(base::Duration(300'000)), "trainingJobStatus"), "InProgress");
 }
 
+TEST_F(JobControllerTest, ItsOwnStatusDoesNotBringTheNextAttemptForward) {
+  apply();
+  remotes.fail_all = aws::ApiError("ThrottlingException", "Rate exceeded", 400);
+  for (int i = 0; i < 60; ++i) {  // as the watch does after each write
+    runner.add(key);
+    runner.run_for(base::Duration(1'000));
+  }
+  EXPECT_LE(remotes.calls["CreateTrainingJob"], 5);
+  Json object = api.get(kind.resource(), {"default", "a"});
+  object.as_object()["spec"].as_object()["roleArn"] = "better";
+  remotes.fail_all.reset();
+  api.update(kind.resource(), object);
+  EXPECT_EQ(status(look(), "trainingJobStatus"), "InProgress") << "a new spec is tried at once";
+}
+
 TEST_F(JobControllerTest, AnUnknownRegionIsATerminalError) {
   apply({{"region", "nowhere"}});
   const Json object = look();

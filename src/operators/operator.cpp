@@ -4,17 +4,20 @@
 #include <atomic>
 #include <functional>
 #include <map>
+#include <set>
 
 #include "kube/object.h"
 #include "operators/definition_controller.h"
 #include "operators/events.h"
 #include "operators/feed.h"
+#include "operators/heartbeat.h"
 #include "operators/hosting_children.h"
 #include "operators/hosting_controller.h"
 #include "operators/job_controller.h"
 #include "operators/kinds.h"
 #include "operators/region_mirrors.h"
 #include "operators/resources.h"
+#include "operators/scaling_controller.h"
 
 namespace meridian::operators {
 namespace {
@@ -43,15 +46,18 @@ struct Operator::State {
   void add_resources(const Kind& kind);
   void add_controllers();
   void look(const Kind& kind, const kube::ObjectKey& key);
+  std::set<std::string> covered() const;
 
   OperatorParts parts;
   OperatorSettings settings;
   Feed feed;
   Events events;
+  Heartbeat heartbeat;
   std::unique_ptr<TuningChildren> children;
   std::vector<std::unique_ptr<JobController>> jobs;
   std::vector<std::unique_ptr<DefinitionController>> definitions;
   std::unique_ptr<HostingController> hosting;
+  std::unique_ptr<ScalingController> scaling;
   std::unique_ptr<RegionMirrors> mirrors;
   std::map<std::string, Watched> watched;  // by plural; after the controllers that it feeds
 };
@@ -60,10 +66,9 @@ Operator::State::State(const OperatorParts& p, OperatorSettings s)
     : parts(p),
       settings(std::move(s)),
       feed(p.remotes, p.runner, p.clock),
-      events(p.api, p.clock, p.random) {
-  for (const Kind& kind : kinds()) {
-    if (kind.nature != Nature::scaling) add_resources(kind);
-  }
+      events(p.api, p.clock, p.random),
+      heartbeat(p.api, p.clock, settings.installation, [this] { return covered(); }) {
+  for (const Kind& kind : kinds()) add_resources(kind);
   add_controllers();
 }
 
@@ -92,7 +97,6 @@ void Operator::State::add_controllers() {
   mirrors =
       std::make_unique<RegionMirrors>(training, parts.remotes, feed, parts.runner, parts.clock);
   for (const Kind& kind : kinds()) {
-    if (!watched.contains(kind.plural)) continue;
     Watched& w = watched[kind.plural];
     if (kind.nature == Nature::job) {
       const bool tuning = kind.name == "HyperparameterTuningJob";
@@ -103,6 +107,9 @@ void Operator::State::add_controllers() {
       auto& made = definitions.emplace_back(
           std::make_unique<DefinitionController>(kind, *w.resources, to_all, with));
       w.step = [controller = made.get()](const control::Key& key) { return controller->step(key); };
+    } else if (kind.nature == Nature::scaling) {
+      scaling = std::make_unique<ScalingController>(*w.resources, to_all, with);
+      w.step = [this](const control::Key& key) { return scaling->step(key); };
     } else {
       hosting =
           std::make_unique<HostingController>(*w.resources, *watched["models"].resources,
@@ -110,6 +117,18 @@ void Operator::State::add_controllers() {
       w.step = [this](const control::Key& key) { return hosting->step(key); };
     }
   }
+}
+
+// Namespaces with resources of ours.
+std::set<std::string> Operator::State::covered() const {
+  std::set<std::string> namespaces;
+  if (!settings.watched_namespace.empty()) namespaces.insert(settings.watched_namespace);
+  for (const auto& [_, w] : watched) {
+    const kube::Cache* cache = w.ready.load();
+    if (cache == nullptr) continue;
+    for (const auto& object : cache->snapshot()) namespaces.insert(kube::namespace_of(*object));
+  }
+  return namespaces;
 }
 
 // A resource changed: its own step, and that of the deployment it belongs to.
@@ -135,14 +154,14 @@ void Operator::register_steps(control::StepTable& steps) {
             [this](const control::Key& key) { return state_->feed.step(key); });
   steps.add(std::string(RegionMirrors::kStep),
             [this](const control::Key& key) { return state_->mirrors->step(key); });
+  steps.add(std::string(Heartbeat::kStep),
+            [this](const control::Key& key) { return state_->heartbeat.step(key); });
   for (auto& [plural, watched] : state_->watched) steps.add(plural, watched.step);
 }
 
 void Operator::start() {
   for (const Kind& kind : kinds()) {
-    const auto found = state_->watched.find(kind.plural);
-    if (found == state_->watched.end()) continue;
-    Watched& watched = found->second;
+    Watched& watched = state_->watched.at(kind.plural);
     const auto look = [this, &kind](const kube::ObjectKey& key) { state_->look(kind, key); };
     watched.cache = std::make_unique<kube::Cache>(state_->parts.api, kind.resource(),
                                                   state_->settings.watched_namespace, look);
@@ -151,6 +170,8 @@ void Operator::start() {
     for (const base::Json& object : watched.cache->list()) look(kube::key_of(object));
   }
   state_->mirrors->start(state_->settings.mirrored_regions);
+  // By now the first lists are in; those that are not are seen at the next.
+  state_->parts.runner.add_after(std::string(Heartbeat::kStep), base::Duration(2'000));
 }
 
 }  // namespace meridian::operators

@@ -1,28 +1,25 @@
 // The regions that this process knows, and their signed clients.
 //
+// They are those given at the start and those of a regions file, which may change at any time:
+// what is asked for after a change follows it. Thread-safe.
+//
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "aws/client.h"
 #include "aws/credential_chain.h"
 #include "base/sync.h"
 #include "net/client.h"
+#include "operators/regions_file.h"
 #include "operators/remote.h"
 
 namespace meridian::operators {
-
-struct RegionSettings {
-  std::string endpoint;     // http://127.0.0.1:8470
-  std::string unix_socket;  // connect here instead; empty = by the endpoint
-  aws::Credentials credentials;
-  std::function<aws::Credentials()> credentials_now{};  // asked each time instead, when set
-  base::Duration listing_interval{1'000};
-};
 
 // What a region is that nobody configured: an error, or AWS's own, by its name, with the
 // credentials that AWS's clients would find.
@@ -30,20 +27,28 @@ enum class Others { refused, aws };
 
 class RegionRemotes final : public Remotes {
  public:
-  RegionRemotes(net::HttpClient& http, const base::Clock& clock,
-                std::map<std::string, RegionSettings> regions, Others others = Others::refused);
+  // `regions` come before those of the file.
+  RegionRemotes(net::HttpClient& http, const base::Clock& clock, Regions regions,
+                std::filesystem::path file = {}, Others others = Others::refused);
   ~RegionRemotes() override;
   Remote& get(const Place& place) override;
 
  private:
-  RegionSettings settings_for(const Place& place);
+  struct State {
+    RegionsFile file;
+    Regions of_file;
+    std::map<Place, std::unique_ptr<Remote>> remotes;
+    std::vector<std::unique_ptr<Remote>> retired;  // somebody may still be calling
+  };
+  static void reload(State& state);
+  RegionSettings settings_for(const State& state, const Place& place);
 
   net::HttpClient& http_;
   const base::Clock& clock_;
-  std::map<std::string, RegionSettings> regions_;
+  const Regions regions_;
   const Others others_;
   aws::CredentialChain chain_;
-  base::Sync<std::map<Place, std::unique_ptr<Remote>>> remotes_;
+  base::Sync<State> state_;
 };
 
 }  // namespace meridian::operators

@@ -45,7 +45,7 @@ Verdict judge_answer(const aws::ApiError& error) {
   if (one_of(code, {"ExpiredToken", "ExpiredTokenException", "UnrecognizedClientException",
                     "InvalidClientTokenId", "InvalidSignatureException", "AccessDeniedException",
                     "AccessDenied", "MissingAuthenticationTokenException", "RequestExpired",
-                    "ConflictException"})) {
+                    "ConflictException", "ConcurrentUpdateException"})) {
     return Verdict::retryable;
   }
   // An endpoint that is busy takes the same call later.
