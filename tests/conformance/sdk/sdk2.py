@@ -47,7 +47,6 @@ def setUpModule():
         config=f'images:\n  - match: "*/sagemaker-xgboost:1.5-1"\n    run: host:{sys.executable}\n').start()
     unittest.addModuleCleanup(meridian.close)
     meridian.export_environment()
-    os.environ["SAGEMAKER_TELEMETRY_OPT_OUT"] = "true"
 
 
 class Boto3(unittest.TestCase):
@@ -124,6 +123,11 @@ class Sdk(unittest.TestCase):
         self.assertIn(f"python is {sys.prefix}", printed)
         job = estimator.latest_training_job.describe()
         self.assertLess({m["MetricName"]: m["Value"] for m in job["FinalMetricDataList"]}["logloss"], 0.5)
+
+    def test_the_sdk_is_told_to_send_no_reports_of_use(self):
+        import sagemaker
+        modules = sagemaker.Session().sagemaker_config["SageMaker"]["PythonSDK"]["Modules"]
+        self.assertIs(modules["TelemetryOptOut"], True)
 
     def test_the_default_bucket_is_made_when_needed(self):
         import sagemaker

@@ -33,7 +33,6 @@ def setUpModule():
     meridian = harness.Daemon(config=f'images:\n  - match: "*/tensorflow-training:*"\n    run: host:{PYTHON}\n').start()
     unittest.addModuleCleanup(meridian.close)
     meridian.export_environment()
-    os.environ["SAGEMAKER_TELEMETRY_OPT_OUT"] = "true"
     import sagemaker
     session = sagemaker.Session()
     split = scratch()
