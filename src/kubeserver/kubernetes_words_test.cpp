@@ -85,6 +85,12 @@ TEST_F(KubernetesWordsTest, AConfigMapsKeysAreCountedInANumber) {
   EXPECT_EQ(table.body.at("rows").at(0).at("cells").at(1), Json(2)) << table.text;
 }
 
+TEST_F(KubernetesWordsTest, VerbsOfCustomResourcesComeInTheOrderOfKubernetes) {
+  const Answer resources = server.get("/apis/example.test/v1");
+  EXPECT_EQ(base::to_text(resources.body.at("resources").at(0).at("verbs")),
+            R"(["delete","deletecollection","get","list","patch","create","update","watch"])");
+}
+
 TEST_F(KubernetesWordsTest, ServerSideApplyByKubectlKeepsItsRecordOfWhatWasAppliedTrue) {
   constexpr const char* kRecord = "kubectl.kubernetes.io/last-applied-configuration";
   Json object = job("a", 1);

@@ -86,7 +86,7 @@ JsonArray cells(const Json& event, base::Timestamp now) {
           host.empty() ? component : component + ", " + host,
           base::string_or(event, "message"),
           since_cell(first, now),
-          std::to_string(count),
+          count,
           kube::name_of(event)};
 }
 

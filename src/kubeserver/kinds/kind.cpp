@@ -5,6 +5,9 @@ namespace meridian::kubeserver::kinds {
 
 std::vector<std::string> Served::verbs() const {
   if (!is_stored()) return {"create"};
+  // In Kubernetes' own orders.
+  if (kind == nullptr)
+    return {"delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"};
   return {"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"};
 }
 
