@@ -14,7 +14,6 @@ using base::Json;
 using base::JsonArray;
 using base::JsonObject;
 using testing::HasSubstr;
-using testing::Not;
 
 const std::string kConfigMaps = "/api/v1/namespaces/default/configmaps";
 const std::string kSecrets = "/api/v1/namespaces/default/secrets";
@@ -36,14 +35,27 @@ class KubernetesWordsTest : public testing::Test {
   TestServer server;
 };
 
-TEST_F(KubernetesWordsTest, AFailedJsonPatchIsTheMessageItself) {
+TEST_F(KubernetesWordsTest, AFailedJsonPatchSaysWhichOperation) {
   server.create(kJobs, job("a"));
   const Answer failed =
       server.patch(kJobs + "/a", "application/json-patch+json",
                    JsonArray{JsonObject{{"op", "test"}, {"path", "/spec/size"}, {"value", 9}}});
   EXPECT_EQ(failed.status, 422);
   EXPECT_THAT(base::string_or(failed.body, "message"), HasSubstr("operation 0: test failed"));
-  EXPECT_THAT(failed.text, Not(HasSubstr("causes"))) << "kubectl would show them instead";
+  const Json& cause = failed.body.at("details").at("causes").at(0);
+  EXPECT_EQ(base::string_or(cause, "field"), "patch") << "kubectl shows 'field: message'";
+  EXPECT_EQ(cause.at("message"), failed.body.at("message"));
+}
+
+TEST_F(KubernetesWordsTest, AnObjectThatWasReadElsewhereIsNotCreatedWithItsVersion) {
+  Json object = job("a");
+  kube::metadata_of(object)["resourceVersion"] = "17";
+  const Answer refused = server.create(kJobs, object);
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(base::string_or(refused.body, "message"),
+            "resourceVersion should not be set on objects to be created");
+  kube::metadata_of(object)["resourceVersion"] = "0";
+  EXPECT_EQ(server.create(kJobs, object).status, 201);
 }
 
 TEST_F(KubernetesWordsTest, ANegativeLimitIsNone) {

@@ -76,6 +76,9 @@ Written Objects::create(const Served& served, const std::string& ns, Json object
   check_open(served);
   check_type(served, object);
   set_place(served, object, {ns, ""});
+  if (const std::string version = kube::resource_version_of(object);
+      !version.empty() && version != "0")
+    throw kube::bad_request("resourceVersion should not be set on objects to be created");
   std::unique_lock<std::mutex> alone;
   if (is_definition(served)) alone = std::unique_lock(definitions_);
   const bool generated = kube::name_of(object).empty();

@@ -76,8 +76,9 @@ Json patched(PatchKind kind, const Json& current, const Json& patch) {
     case PatchKind::json: {
       auto result = kube::apply_json_patch(current, patch);
       if (result) return std::move(*result);
-      // Without causes: kubectl shows the message as it is.
-      throw StatusError(422, "Invalid", result.error());
+      // Old kubectls show causes only.
+      throw StatusError(422, "Invalid", result.error(),
+                        {.causes = {{"patch", "FieldValueInvalid", result.error()}}});
     }
     case PatchKind::strategic: {
       auto result = kinds::apply_strategic_patch(current, patch);
