@@ -151,6 +151,7 @@ class Server:
 
     def __init__(self):
         given = os.environ.get("MERIDIAN_KUBECONFIG")
+        self.is_ours = not given
         self.daemon = None if given else harness.Daemon().start()
         self.kubeconfig = pathlib.Path(given) if given else self.daemon.data / "kubeconfig"
 
