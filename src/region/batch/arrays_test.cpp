@@ -101,6 +101,16 @@ TEST_F(Arrays, AChildIsEndedAloneAndItsArrayGoesOn) {
   EXPECT_EQ(count(id, "SUCCEEDED"), 8);
 }
 
+TEST_F(Arrays, ManyJobsAreEndedByOneCall) {
+  const std::string id = submit_array(3);
+  const Json answer =
+      call("TerminateJobs", {{"jobs", JsonArray{Json(id), Json("none")}}, {"reason", "all"}});
+  settle();
+  EXPECT_EQ(answer.at("successful").as_array().size(), 1u);
+  EXPECT_EQ(base::string_or(answer.at("errors").as_array().at(0), "code"), "ClientException");
+  EXPECT_EQ(status(id), "FAILED");
+}
+
 TEST_F(Arrays, DependenciesHoldOverARestart) {
   const std::string a = submit_array(3);
   const std::string b =

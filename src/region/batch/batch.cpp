@@ -1,10 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "region/batch/batch.h"
 
+#include "region/batch/bulk.h"
 #include "region/batch/operations.h"
 #include "region/batch/scheduler.h"
 
 namespace meridian::region::batch {
+namespace {
+
+base::Json cancel_jobs(Core& core, const base::JsonObject& input) {
+  return for_each_job(core, input, cancel_job);
+}
+base::Json terminate_jobs(Core& core, const base::JsonObject& input) {
+  return for_each_job(core, input, terminate_job);
+}
+
+}  // namespace
 
 struct BatchRegion::State {
   State(const Parts& parts, Settings settings)
@@ -22,6 +33,7 @@ aws::Service BatchRegion::service() {
   using Handler = base::Json (*)(Core&, const base::JsonObject&);
   constexpr std::pair<const char*, Handler> kOperations[] = {
       {"CancelJob", cancel_job},
+      {"CancelJobs", cancel_jobs},
       {"CreateComputeEnvironment", create_compute_environment},
       {"CreateConsumableResource", create_consumable_resource},
       {"CreateJobQueue", create_job_queue},
@@ -47,6 +59,7 @@ aws::Service BatchRegion::service() {
       {"SubmitJob", submit_job},
       {"TagResource", tag_resource},
       {"TerminateJob", terminate_job},
+      {"TerminateJobs", terminate_jobs},
       {"UntagResource", untag_resource},
       {"UpdateComputeEnvironment", update_compute_environment},
       {"UpdateConsumableResource", update_consumable_resource},

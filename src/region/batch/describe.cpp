@@ -3,6 +3,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "base/strings.h"
 #include "region/batch/launch.h"
 #include "region/batch/operations.h"
 #include "region/batch/shelf.h"
@@ -125,6 +126,42 @@ JsonObject describe(Core& core, const JobRecord& job, std::optional<std::uint32_
   return out;
 }
 
+// "ID#2": a node of a multi-node job, which has the job's state.
+JsonObject describe_node(Core& core, const JobRecord& job, std::uint32_t node) {
+  JsonObject out = describe(core, job, std::nullopt);
+  const std::string id = job.id + "#" + std::to_string(node);
+  out["jobId"] = id;
+  out["jobArn"] = core.arn("job", id);
+  const JobSpec spec = read_spec(out);
+  out["nodeDetails"] = JsonObject{{"nodeIndex", std::int64_t{node}},
+                                  {"isMainNode", static_cast<int>(node) == spec.main_node}};
+  JsonObject container;
+  for (const Json& range : out.at("nodeProperties").at("nodeRangeProperties").as_array()) {
+    const auto of = parse_node_range(base::string_or(range, "targetNodes"), job.nodes);
+    if (of && of->from <= node && node <= of->to) container = range.at("container").as_object();
+  }
+  out.erase("nodeProperties");
+  if (const auto run = find_run(core, job.id, 0)) {
+    add_run(core, *run, job.status(), container);
+    if (container.contains("logStreamName"))
+      container["logStreamName"] = log_stream(spec, *run, node);
+  }
+  out["container"] = std::move(container);
+  return out;
+}
+
+std::optional<JsonObject> describe_by_id(Core& core, std::string_view text) {
+  if (text.starts_with("arn:")) text = text.substr(text.rfind('/') + 1);
+  const auto hash = text.find('#');
+  const auto id = parse_job_id(text.substr(0, hash));
+  const auto job = id ? find_job(core, id->job) : std::nullopt;
+  if (!job || (id->index && (!job->is_array() || *id->index >= job->size))) return std::nullopt;
+  if (hash == std::string_view::npos) return describe(core, *job, id->index);
+  const auto node = base::to_uint(text.substr(hash + 1));
+  if (!node || *node >= job->nodes) return std::nullopt;
+  return describe_node(core, *job, static_cast<std::uint32_t>(*node));
+}
+
 }  // namespace
 
 std::optional<JobRecord> find_job(const Core& core, const std::string& job) {
@@ -168,14 +205,9 @@ Json describe_jobs(Core& core, const JsonObject& input) {
   JsonArray jobs;
   const JsonArray& ids = input.at("jobs").as_array();
   if (ids.size() > 100) refuse("jobs: at most 100 ids are allowed");
-  for (const Json& each : ids) {
-    const std::string_view text = base::view(each.as_string());
-    const auto id =
-        parse_job_id(text.starts_with("arn:") ? text.substr(text.rfind('/') + 1) : text);
-    const auto job = id ? find_job(core, id->job) : std::nullopt;
-    if (!job || (id->index && (!job->is_array() || *id->index >= job->size))) continue;
-    jobs.push_back(describe(core, *job, id->index));
-  }
+  for (const Json& each : ids)
+    if (auto job = describe_by_id(core, base::view(each.as_string())))
+      jobs.push_back(std::move(*job));
   return JsonObject{{"jobs", std::move(jobs)}};
 }
 

@@ -111,6 +111,31 @@ TEST_F(Lifecycle, AnImageThatIsHereRunsInAContainer) {
   EXPECT_TRUE(engine_.spec(instance(id)).argv.empty()) << "the image's own command";
 }
 
+TEST_F(Lifecycle, NodesRunTogetherAndTheMainNodesEndIsTheJobs) {
+  call("RegisterJobDefinition",
+       {{"jobDefinitionName", "nodes"},
+        {"type", "multinode"},
+        {"nodeProperties",
+         {{"numNodes", 3},
+          {"mainNode", 1},
+          {"nodeRangeProperties",
+           JsonArray{JsonObject{{"targetNodes", "0:2"}, {"container", container(2)}}}}}}});
+  const std::string id = submit({{"jobDefinition", "nodes"}});
+  const auto& environment = engine_.spec(instance(id, 0, 1, 2)).environment;
+  EXPECT_EQ(environment.at("AWS_BATCH_JOB_NODE_INDEX"), "2");
+  EXPECT_EQ(environment.at("AWS_BATCH_JOB_MAIN_NODE_INDEX"), "1");
+  EXPECT_EQ(environment.at("AWS_BATCH_JOB_NUM_NODES"), "3");
+  EXPECT_EQ(environment.at("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"), "127.0.1.2");
+  EXPECT_EQ(engine_.spec(instance(id, 0, 1, 2)).hosts.size(), 3u);
+  EXPECT_EQ(submit({{"jobDefinition", "nodes"}}).empty(), false) << "6 of 8 vCPUs are taken";
+  end(instance(id, 0, 1, 0), run::exited(1));
+  EXPECT_EQ(status(id), "RUNNING") << "a node that is not the main one ends alone";
+  EXPECT_TRUE(base::bool_or(describe(id + "#1").at("nodeDetails"), "isMainNode", false));
+  EXPECT_EQ(call("ListJobs", {{"multiNodeJobId", id}}).at("jobSummaryList").as_array().size(), 3u);
+  end(instance(id, 0, 1, 1), run::exited(0));
+  EXPECT_EQ(status(id), "SUCCEEDED");
+}
+
 TEST_F(Lifecycle, ARestartGoesOnWithWhatRuns) {
   const std::string id = submit();
   const std::string array = submit_array(20);

@@ -124,6 +124,21 @@ Json list_children(const Core& core, const JsonObject& input, Status status) {
   return answer;
 }
 
+Json list_nodes(const Core& core, const JsonObject& input, Status status) {
+  const std::string id = name_of(base::string_or(input, "multiNodeJobId"));
+  const auto job = find_job(core, id);
+  if (!job || job->nodes == 0) refuse("there is no multi-node job '" + id + "'");
+  JsonArray nodes;
+  for (std::uint32_t node = 0; node < job->nodes && job->status() == status; ++node) {
+    JsonObject summary = summary_of(core, *job, std::nullopt);
+    summary["jobId"] = id + "#" + std::to_string(node);
+    summary["jobArn"] = core.arn("job", id + "#" + std::to_string(node));
+    summary["nodeProperties"] = JsonObject{{"nodeIndex", std::int64_t{node}}};
+    nodes.push_back(std::move(summary));
+  }
+  return JsonObject{{"jobSummaryList", std::move(nodes)}};
+}
+
 }  // namespace
 
 Json list_jobs(Core& core, const JsonObject& input) {
@@ -134,7 +149,7 @@ Json list_jobs(Core& core, const JsonObject& input) {
   const auto status = parse_status(base::string_or(input, "jobStatus", "RUNNING"));
   if (!status) refuse("jobStatus '" + base::string_or(input, "jobStatus") + "' is unknown");
   if (!base::string_or(input, "arrayJobId").empty()) return list_children(core, input, *status);
-  if (!base::string_or(input, "multiNodeJobId").empty()) refuse("multiNodeJobId is not served yet");
+  if (!base::string_or(input, "multiNodeJobId").empty()) return list_nodes(core, input, *status);
 
   const JsonObject queue = get_item(core, kQueues, base::string_or(input, "jobQueue"));
   const auto filter = read_filter(input);

@@ -26,6 +26,8 @@ inline constexpr Shelf kQueues{"queue/", "job-queue", "jobQueueName", "jobQueueA
 inline constexpr Shelf kEnvironments{"environment/", "compute-environment",
                                      "computeEnvironmentName", "computeEnvironmentArn"};
 inline constexpr Shelf kPolicies{"policy/", "scheduling-policy", "name", "arn"};
+inline constexpr Shelf kServiceEnvironments{"service-environment/", "service-environment",
+                                            "serviceEnvironmentName", "serviceEnvironmentArn"};
 inline constexpr Shelf kConsumables{"consumable/", "consumable-resource", "consumableResourceName",
                                     "consumableResourceArn"};
 

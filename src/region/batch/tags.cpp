@@ -20,7 +20,8 @@ std::string key_of(const Core& core, const std::string& arn) {
   const auto is = [&](std::string_view type) {
     return arn.starts_with(core.arn(std::string(type), ""));
   };
-  for (const Shelf* shelf : {&kQueues, &kEnvironments, &kPolicies, &kConsumables})
+  for (const Shelf* shelf :
+       {&kQueues, &kEnvironments, &kServiceEnvironments, &kPolicies, &kConsumables})
     if (is(shelf->type)) return core.prefix + std::string(shelf->key) + name;
   if (is("job")) return spec_key(core.prefix, name.substr(0, name.find(':')));
   if (is("job-definition")) {
