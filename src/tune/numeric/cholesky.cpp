@@ -5,18 +5,17 @@
 #include <cmath>
 #include <cstring>
 
+#include "tune/numeric/lanes.h"
+
 namespace meridian::tune {
 
 namespace {
 
-// Four doubles that the compiler maps to whatever the machine has; the order of additions is the
-// same everywhere.
-using Four = double __attribute__((vector_size(32)));
-
-inline void load(Four& to, const double* from) { std::memcpy(&to, from, sizeof to); }
+MERIDIAN_INLINE void load(Four& to, const double* from) { std::memcpy(&to, from, sizeof to); }
 
 // Dot products of one row with four others.
-inline void dot_four(const double* row, const double* const* x, std::size_t n, double* out) {
+MERIDIAN_INLINE void dot_four(const double* row, const double* const* x, std::size_t n,
+                              double* out) {
   Four sum[4] = {};
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -35,9 +34,7 @@ inline void dot_four(const double* row, const double* const* x, std::size_t n, d
   }
 }
 
-}  // namespace
-
-double dot(const double* a, const double* b, std::size_t n) {
+MERIDIAN_INLINE double dot_two(const double* a, const double* b, std::size_t n) {
   Four sum = {};
   std::size_t i = 0;
   for (; i + 4 <= n; i += 4) {
@@ -49,6 +46,12 @@ double dot(const double* a, const double* b, std::size_t n) {
   double rest = 0;
   for (; i < n; ++i) rest += a[i] * b[i];
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + rest;
+}
+
+}  // namespace
+
+MERIDIAN_WIDE double dot(const double* a, const double* b, std::size_t n) {
+  return dot_two(a, b, n);
 }
 
 void Cholesky::reserve(std::size_t size) {
@@ -66,14 +69,14 @@ bool Cholesky::append(std::span<const double> new_row) {
   double* x = row(n);
   std::copy_n(new_row.data(), n, x);
   solve_lower(x);
-  const double pivot = new_row[n] - dot(x, x, n);
+  const double pivot = new_row[n] - dot_two(x, x, n);
   if (!(pivot > 1e-14 * new_row[n])) return false;
   x[n] = std::sqrt(pivot);
   ++size_;
   return true;
 }
 
-bool Cholesky::assign(const Matrix& matrix) {
+MERIDIAN_WIDE bool Cholesky::assign(const Matrix& matrix) {
   size_ = 0;
   reserve(matrix.size());
   const std::size_t n = matrix.size();
@@ -88,9 +91,9 @@ bool Cholesky::assign(const Matrix& matrix) {
     solve_lower_many(rows[0], 4, stride_);
     for (std::size_t k = 0; k < 4; ++k) {
       double* x = rows[k];
-      for (std::size_t j = i; j < i + k; ++j) x[j] = (x[j] - dot(row(j), x, j)) / row(j)[j];
+      for (std::size_t j = i; j < i + k; ++j) x[j] = (x[j] - dot_two(row(j), x, j)) / row(j)[j];
       const double diagonal = matrix.at(i + k, i + k);
-      const double pivot = diagonal - dot(x, x, i + k);
+      const double pivot = diagonal - dot_two(x, x, i + k);
       if (!(pivot > 1e-14 * diagonal)) {
         size_ = 0;
         return false;
@@ -114,11 +117,11 @@ double Cholesky::log_determinant() const {
   return 2 * sum;
 }
 
-void Cholesky::solve_lower(double* x) const {
-  for (std::size_t i = 0; i < size_; ++i) x[i] = (x[i] - dot(row(i), x, i)) / row(i)[i];
+MERIDIAN_WIDE void Cholesky::solve_lower(double* x) const {
+  for (std::size_t i = 0; i < size_; ++i) x[i] = (x[i] - dot_two(row(i), x, i)) / row(i)[i];
 }
 
-void Cholesky::solve_lower_transposed(double* x) const {
+MERIDIAN_WIDE void Cholesky::solve_lower_transposed(double* x) const {
   for (std::size_t i = size_; i-- > 0;) {
     const double* l = row(i);
     const double value = x[i] /= l[i];
@@ -131,7 +134,8 @@ void Cholesky::solve(double* x) const {
   solve_lower_transposed(x);
 }
 
-void Cholesky::solve_lower_many(double* x, std::size_t count, std::size_t stride) const {
+MERIDIAN_WIDE void Cholesky::solve_lower_many(double* x, std::size_t count,
+                                              std::size_t stride) const {
   std::size_t k = 0;
   for (; k + 4 <= count; k += 4) {
     double* columns[4];
@@ -146,7 +150,7 @@ void Cholesky::solve_lower_many(double* x, std::size_t count, std::size_t stride
   for (; k < count; ++k) solve_lower(x + k * stride);
 }
 
-void Cholesky::inverse(Matrix& out) const {
+MERIDIAN_WIDE void Cholesky::inverse(Matrix& out) const {
   const std::size_t n = size_;
   if (out.size() != n) out = Matrix(n);
   // Row a of v is column a of L⁻¹ (zero before a): forward substitution from a on. Four columns
@@ -173,7 +177,7 @@ void Cholesky::inverse(Matrix& out) const {
       const double* x[4] = {v.row(b) + a, v.row(b + 1) + a, v.row(b + 2) + a, v.row(b + 3) + a};
       dot_four(v.row(a) + a, x, n - a, out.row(a) + b);
     }
-    for (; b <= a; ++b) out.at(a, b) = dot(v.row(a) + a, v.row(b) + a, n - a);
+    for (; b <= a; ++b) out.at(a, b) = dot_two(v.row(a) + a, v.row(b) + a, n - a);
   }
 }
 

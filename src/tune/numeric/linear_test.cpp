@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "tune/numeric/cholesky.h"
+#include "tune/numeric/eigen.h"
 #include "tune/numeric/minimize.h"
 #include "tune/numeric/stream.h"
 
@@ -104,6 +105,24 @@ TEST(Cholesky, RefusesWhatIsNotPositiveDefinite) {
   EXPECT_FALSE(factor.append(twin));
   EXPECT_EQ(factor.size(), 1u);
   EXPECT_TRUE(factor.append(other));
+}
+
+TEST(Eigen, VectorsAndValuesGiveTheMatrixBack) {
+  for (const std::size_t n : {1, 2, 5, 12}) {
+    const Matrix a = positive_definite(n, n + 100);
+    const Eigen eigen = eigen_of(a);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        double sum = 0, product = 0;
+        for (std::size_t k = 0; k < n; ++k) {
+          sum += eigen.vectors.at(i, k) * eigen.values[k] * eigen.vectors.at(j, k);
+          product += eigen.vectors.at(k, i) * eigen.vectors.at(k, j);
+        }
+        EXPECT_NEAR(sum, a.at(i, j), 1e-10);
+        EXPECT_NEAR(product, i == j ? 1 : 0, 1e-12);
+      }
+    }
+  }
 }
 
 double rosenbrock(std::span<const double> x, std::span<double> g) {

@@ -51,6 +51,7 @@ struct Trial {
   std::size_t told = 0;             // 1, 2, … in the order of tells; 0 while pending
   double budget = 0;                // resource granted by a strategy that rations it; 0 = no limit
   std::optional<std::size_t> parent;  // trial whose checkpoint it starts from
+  std::optional<std::size_t> member;  // of a population, whose next stretch this is
 };
 
 // A result from an earlier study. `group` 0: the same data and algorithm, as good as our own;
