@@ -120,7 +120,8 @@ TEST_F(KubernetesWordsTest, ServerSideApplyByKubectlKeepsItsRecordOfWhatWasAppli
   EXPECT_EQ(apply("another", "x"), "{}");
   EXPECT_EQ(apply("kubectl", "y"),
             R"({"apiVersion":"example.test/v1","kind":"Job","metadata":{"name":"a",)"
-            R"("namespace":"default"},"spec":{"size":1,"note":"y"}})");
+            R"("namespace":"default"},"spec":{"size":1,"note":"y"}})"
+            "\n");
 }
 
 TEST_F(KubernetesWordsTest, ARefusedNameComesWithExamplesAndTheExpression) {

@@ -63,7 +63,7 @@ void keep_last_applied(Json& object, Json applied, const kube::Manager& manager)
   if (!kube::find_annotation(object, kRecord)) return;
   if (kube::find_annotation(applied, kRecord))
     kube::metadata_of(applied)["annotations"].as_object().erase(kRecord);
-  kube::set_annotation(object, kRecord, base::to_text(applied));
+  kube::set_annotation(object, kRecord, base::to_text(applied) + "\n");
 }
 
 bool is_absent(const StatusError& error) { return error.reason() == "NotFound"; }
