@@ -69,14 +69,19 @@ Json ServiceClient::call(std::string_view operation, const base::JsonObject& inp
       [&] { return send(std::move(request), stop); });
 }
 
-Json ServiceClient::call_meridian(std::string_view name, const base::JsonObject& input,
-                                  std::stop_token stop) {
-  net::ClientRequest request{.method = "POST",
-                             .url = settings_.endpoint + "/_meridian/v1/" + std::string(name)};
+Json ServiceClient::post(std::string_view path, const base::JsonObject& input,
+                         std::stop_token stop) {
+  net::ClientRequest request{.method = "POST", .url = settings_.endpoint + std::string(path)};
   request.headers.add("content-type", "application/json");
   request.body = base::to_text(Json(input));
-  return base::while_doing("calling meridian " + std::string(name) + " in " + settings_.region,
-                           [&] { return send(std::move(request), stop); });
+  return base::while_doing(
+      "calling " + settings_.service + " " + std::string(path) + " in " + settings_.region,
+      [&] { return send(std::move(request), stop); });
+}
+
+Json ServiceClient::call_meridian(std::string_view name, const base::JsonObject& input,
+                                  std::stop_token stop) {
+  return post("/_meridian/v1/" + std::string(name), input, stop);
 }
 
 Json ServiceClient::send(net::ClientRequest request, std::stop_token stop) {

@@ -5,7 +5,8 @@
 //                           .target_prefix = "SageMaker", .credentials = keys});
 //   Json answer = sagemaker.call("DescribeTrainingJob", {{"TrainingJobName", name}});
 //
-// JSON 1.1 services only (sagemaker, logs, application-autoscaling; monitoring by JSON 1.0).
+// JSON 1.1 services (sagemaker, logs, application-autoscaling; monitoring by JSON 1.0), and by
+// post() what takes its whole input in a JSON body (batch).
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -37,6 +38,8 @@ class ServiceClient {
   ServiceClient(net::HttpClient& http, const base::Clock& clock, ClientSettings settings);
   base::Json call(std::string_view operation, const base::JsonObject& input,
                   std::stop_token stop = {});
+  // POST of a path with a JSON body: "/v1/submitjob".
+  base::Json post(std::string_view path, const base::JsonObject& input, std::stop_token stop = {});
   // POST /_meridian/v1/NAME, signed: what AWS has no call for.
   base::Json call_meridian(std::string_view name, const base::JsonObject& input,
                            std::stop_token stop = {});

@@ -20,7 +20,7 @@ namespace meridian::cli {
 namespace {
 
 struct CatalogOptions {
-  std::string table, file, sql, to, format = "table";
+  std::string table, file, sql, to, submit, format = "table";
 };
 
 std::string read_text(const std::string& file) {
@@ -62,6 +62,36 @@ std::string sql_of(const CatalogOptions& o) {
   return o.file.empty() ? o.sql : read_text(o.file);
 }
 
+constexpr std::int64_t kFewest = 2, kMost = 10'000;  // children of an array, by AWS Batch
+
+// An array job whose children read the file that S3_ARRAY_FILE names, a line each.
+void submit_array(Context& context, const CatalogOptions& o, std::int64_t size) {
+  const auto colon = o.submit.find(':');
+  if (colon == std::string::npos || !o.to.starts_with("s3://"))
+    throw base::Error(
+        base::Code::invalid_argument,
+        "--submit takes QUEUE:DEFINITION, and --to an s3:// URI that the jobs can read");
+  if (size < kFewest || size > kMost)
+    throw base::Error(
+        base::Code::failed_precondition,
+        fmt::format(
+            "the query gives {}; an array job has {} to {} children (`meridian fanout` takes "
+            "any number)",
+            count_of(size, "row"), kFewest, kMost));
+  const std::string definition = o.submit.substr(colon + 1);
+  const auto answer = context.session().batch().post(
+      "/v1/submitjob", {{"jobName", definition.substr(0, definition.find(':')) + "-array"},
+                        {"jobQueue", o.submit.substr(0, colon)},
+                        {"jobDefinition", definition},
+                        {"arrayProperties", {{"size", size}}},
+                        {"containerOverrides",
+                         {{"environment", base::JsonArray{base::JsonObject{
+                                              {"name", "S3_ARRAY_FILE"}, {"value", o.to}}}}}}});
+  context.console.say(fmt::format("Submitted {}: aws batch describe-jobs --jobs {}",
+                                  base::string_or(answer, "jobArn"),
+                                  base::string_or(answer, "jobId")));
+}
+
 // The article's array file: a line per row.
 int write_manifest(Context& context, const CatalogOptions& o) {
   auto& session = context.session();
@@ -79,11 +109,12 @@ int write_manifest(Context& context, const CatalogOptions& o) {
     base::write_file(o.to, text);
   }
   context.console.say(fmt::format("{} in {}: the array's size", count_of(count, "row"), o.to));
+  if (!o.submit.empty()) submit_array(context, o, count);
   return 0;
 }
 
 int query(Context& context, const CatalogOptions& o) {
-  if (!o.to.empty()) return write_manifest(context, o);
+  if (!o.to.empty() || !o.submit.empty()) return write_manifest(context, o);
   print_answer(context, ask_catalog(context, sql_of(o)), o.format);
   return 0;
 }
@@ -108,6 +139,7 @@ void add_catalog(Command root, Context& context) {
   asking.argument("sql", o->sql, "the query", Need::optional);
   asking.option("-f,--file", o->file, "file with the query, or -");
   asking.option("--to", o->to, "write the rows as an array file: s3:// URI, file, or -");
+  asking.option("--submit", o->submit, "QUEUE:DEFINITION: submit an array job of that size");
   asking.option("-o,--format", o->format, "table, csv or json");
   asking.run([o, &context] { return query(context, *o); });
 }

@@ -23,6 +23,7 @@ Session::Session(Installation installation, const base::Clock& clock)
       http_(installation_.ca_bundle),
       sagemaker_(http_, clock, settings_for(installation_, "sagemaker", "SageMaker")),
       logs_(http_, clock, settings_for(installation_, "logs", "Logs_20140328")),
+      batch_(http_, clock, settings_for(installation_, "batch", "")),
       buckets_(http_, clock, installation_),
       objects_(std::make_unique<s3::Client>(
           http_, clock,

@@ -24,6 +24,7 @@ class Session {
   net::HttpClient& http() { return http_; }
   aws::ServiceClient& sagemaker() { return sagemaker_; }
   aws::ServiceClient& logs() { return logs_; }
+  aws::ServiceClient& batch() { return batch_; }
   Buckets& buckets() { return buckets_; }
   s3::Objects& objects() { return *objects_; }
   const std::string& account();  // asks STS when run.json did not say
@@ -32,7 +33,7 @@ class Session {
   const base::Clock& clock_;
   Installation installation_;
   net::HttpClient http_;
-  aws::ServiceClient sagemaker_, logs_;
+  aws::ServiceClient sagemaker_, logs_, batch_;
   Buckets buckets_;
   std::unique_ptr<s3::Objects> objects_;
 };

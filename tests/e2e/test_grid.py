@@ -119,6 +119,20 @@ class Rows(unittest.TestCase):
         submit(json.dumps(specification))
         self.assertEqual(set(results("manifest")), {f"s3://drives/{i}" for i in range(4)})
 
+    def test_rows_become_the_children_of_an_array_job(self):
+        batch = meridian.client("batch")
+        batch.register_job_definition(jobDefinitionName="line", type="container", containerProperties={
+            "image": "host", "resourceRequirements": [{"type": "VCPU", "value": "1"}, {"type": "MEMORY", "value": "128"}],
+            "command": ["sh", "-c", "echo child $AWS_BATCH_JOB_ARRAY_INDEX of $S3_ARRAY_FILE"]})
+        place = f"s3://{jobs.BUCKET}/children.txt"
+        done = run("catalog", "query", "SELECT region, id FROM drives", "--to", place, "--submit", "default:line")
+        job = done.stderr.split()[-1]
+        wait_for(lambda: batch.describe_jobs(jobs=[job])["jobs"][0]["status"] in ("SUCCEEDED", "FAILED"))
+        described = batch.describe_jobs(jobs=[job])["jobs"][0]
+        self.assertEqual((described["status"], described["arrayProperties"]["size"]), ("SUCCEEDED", 4))
+        refused = run("catalog", "query", "SELECT 1 AS a", "--to", place, "--submit", "default:line", check=False)
+        self.assertIn("the query gives 1 row; an array job has 2 to 10000 children", refused.stderr)
+
     def test_a_preview_starts_nothing(self):
         text = array("never", {"sql": "SELECT id, region, exit, seconds FROM drives"})
         done = run("fanout", "preview", "-f", in_file(text), "--shown", "1")
