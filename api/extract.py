@@ -39,6 +39,9 @@ SERVICES = {
     "sagemaker-runtime": ("sagemaker-runtime", r"."),
 }
 
+# Enums that the service takes in any case, whatever its model says: checked by the service here.
+ANY_CASE = {"batch": {"RetryAction"}}
+
 SHAPE_FACTS = ["required", "min", "max", "pattern", "enum", "flattened", "union", "payload",
                "timestampFormat", "locationName", "eventstream"]
 MEMBER_FACTS = ["location", "locationName", "flattened", "timestampFormat", "idempotencyToken",
@@ -135,8 +138,10 @@ def extract(model: dict, name: str, selection: str) -> str:
     lines.append(",\n".join(f"{compact(k)}:{compact(operation_fact(wanted[k]))}" for k in sorted(wanted)))
     lines.append("},")
     lines.append('"shapes":{')
-    lines.append(",\n".join(f"{compact(k)}:{compact(shape_fact(model['shapes'][k]))}"
-                            for k in reachable(model["shapes"], roots)))
+    shapes = {k: shape_fact(model["shapes"][k]) for k in reachable(model["shapes"], roots)}
+    for shape in ANY_CASE.get(name, ()):
+        del shapes[shape]["enum"]
+    lines.append(",\n".join(f"{compact(k)}:{compact(v)}" for k, v in shapes.items()))
     lines.append("},")
     lines.append(f'"otherOperations":{compact(others)}}}')
     return "\n".join(lines) + "\n"

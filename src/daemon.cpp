@@ -27,11 +27,13 @@
 #include "kubernetes_face.h"
 #include "net/server.h"
 #include "region/batch/batch.h"
+#include "region/batch/service/service_jobs.h"
 #include "region/capacity/capacity.h"
 #include "region/front/front.h"
 #include "region/hosting/definitions.h"
 #include "region/telemetry/telemetry.h"
 #include "region/training/training.h"
+#include "region_settings.h"
 #include "run/engine.h"
 #include "run/gpu.h"
 #include "s3/server/server.h"
@@ -148,59 +150,6 @@ void compare_gpus(const std::vector<region::capacity::Pool>& pools) {
   }
 }
 
-// Where a person keeps secrets. Programs run as that person unless the daemon is root, and must not
-// read them.
-std::vector<fs::path> private_directories() {
-  std::vector<fs::path> found;
-  const char* home = std::getenv("HOME");
-  if (geteuid() == 0 || home == nullptr || *home != '/') return found;
-  for (const char* name : {".ssh", ".aws", ".gnupg", ".docker", ".kube"}) {
-    std::error_code ignored;
-    if (fs::is_directory(fs::path(home) / name, ignored)) found.push_back(fs::path(home) / name);
-  }
-  return found;
-}
-
-region::training::Settings training_settings(const DaemonSettings& daemon, const Config& config,
-                                             const std::string& region, std::uint16_t port,
-                                             const fs::path& socket) {
-  region::training::Settings s;
-  s.account = config.account;
-  s.region = region;
-  s.directory = daemon.data / "regions" / region;
-  s.hidden = {daemon.data};
-  for (const fs::path& directory : private_directories()) s.hidden.push_back(directory);
-  s.endpoint_url = fmt::format("http://127.0.0.1:{}", port);
-  s.endpoint_socket = socket.string();
-  s.endpoint_port = port;
-  s.network = config.host_network ? run::Network::host : run::Network::gang;
-  s.tools_directory = daemon.data / "bin";
-  s.algorithms_directory = daemon.programs;
-  for (const ImageMapping& m : config.images) s.image_rules.push_back({m.match, m.run});
-  s.file_systems = config.file_systems;
-  s.spot = config.spot;
-  s.refuse_unenforced = daemon.strict;
-  s.step_kind = "training-" + region;
-  s.probe = region::training::machine_probe();
-  return s;
-}
-
-region::batch::Settings batch_settings(const region::training::Settings& training,
-                                       const std::string& region) {
-  return {.account = training.account,
-          .region = region,
-          .directory = training.directory,
-          .hidden = training.hidden,
-          .endpoint_url = training.endpoint_url,
-          .endpoint_socket = training.endpoint_socket,
-          .endpoint_port = training.endpoint_port,
-          .network = training.network,
-          .tools_directory = training.tools_directory,
-          .image_rules = training.image_rules,
-          .probe = training.probe,
-          .step_kind = "batch-" + region};
-}
-
 }  // namespace
 
 // One region: its stores and the services over them.
@@ -231,6 +180,7 @@ struct Region {
   region::hosting::Definitions hosting;
   std::unique_ptr<region::training::TrainingRegion> training;
   std::unique_ptr<region::batch::BatchRegion> batch;
+  std::unique_ptr<region::batch::ServiceJobs> service_jobs;
 };
 
 struct Daemon::State {
@@ -370,11 +320,15 @@ void Daemon::State::start_regions() {
                                 region->telemetry, region->capacity, *runner, *activities},
         job_settings);
     region->training->register_steps(steps);
+    const region::batch::Parts batch_parts{*region->jobs,    clock,   random,
+                                           *identity,        *engine, region->telemetry,
+                                           region->capacity, *runner, *activities};
     region->batch = std::make_unique<region::batch::BatchRegion>(
-        region::batch::Parts{*region->jobs, clock, random, *identity, *engine, region->telemetry,
-                             region->capacity, *runner, *activities},
-        batch_settings(job_settings, name));
+        batch_parts, batch_settings(job_settings, "batch-" + name));
     region->batch->register_steps(steps);
+    region->service_jobs = std::make_unique<region::batch::ServiceJobs>(
+        batch_parts, batch_settings(job_settings, "service-" + name), region->training->service());
+    region->service_jobs->register_steps(steps);
     auto calls = region->training->meridian_calls();
     calls.merge(key_calls(*identity));
     calls.merge(token_calls(*identity, *tokens));
@@ -383,11 +337,11 @@ void Daemon::State::start_regions() {
         throw base::Error(base::Code::unavailable, "arrays are being started; try again");
       return kubernetes->arrays();
     }));
-    front->add_region(
-        name,
-        {region->training->service(), region->hosting.service(), region->batch->service(),
-         region->telemetry.logs_service(), region->telemetry.cloudwatch_service()},
-        std::move(calls));
+    front->add_region(name,
+                      {region->training->service(), region->hosting.service(),
+                       region->batch->service(), region->service_jobs->service(),
+                       region->telemetry.logs_service(), region->telemetry.cloudwatch_service()},
+                      std::move(calls));
   }
   engine->on_change([this](const std::string& id) {
     for (auto& [name, region] : regions) {
@@ -399,6 +353,7 @@ void Daemon::State::start_regions() {
   for (auto& [name, region] : regions) {
     region->training->resume();
     region->batch->resume();
+    region->service_jobs->resume();
   }
   open_gate = true;
   open_gate.notify_all();

@@ -9,6 +9,7 @@ import unittest
 
 import harness
 from botocore.exceptions import ClientError
+from signed_calls import SignedCalls
 
 CONFIG = """
 pools:
@@ -169,7 +170,7 @@ class TestBatch(BatchCase):
         self.batch.terminate_job(jobId=running, reason="second thoughts")
         done = self.wait(running)
         self.assertEqual((done["status"], done["statusReason"]), ("FAILED", "second thoughts"))
-        self.assertTrue(done["isTerminated"])
+        self.assertTrue(SignedCalls(self.meridian).describe_jobs(jobs=[running])["jobs"][0]["isTerminated"])
         self.assertIn("asked to stop", self.output(running))
 
     def test_runnable_says_why(self):
@@ -180,7 +181,8 @@ class TestBatch(BatchCase):
         reason = harness.wait_for(lambda: self.describe(job).get("statusReason"), 20)
         self.assertIn("requested 6", reason)
         self.assertIn("6 of 6", reason)
-        snapshot = self.batch.get_job_queue_snapshot(jobQueue="default")["frontOfQueue"]["jobs"]
+        # Debian's SDK does not know this one yet.
+        snapshot = SignedCalls(self.meridian).get_job_queue_snapshot(jobQueue="default")["frontOfQueue"]["jobs"]
         self.assertEqual([j["jobArn"].rsplit("/")[-1] for j in snapshot], [job])
         for each in (holder, job):
             self.batch.terminate_job(jobId=each, reason="done")

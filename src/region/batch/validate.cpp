@@ -118,7 +118,10 @@ void check_retry(const JsonObject& input) {
   if (!rules->as_array().empty() && !base::find(*retry, "attempts"))
     refuse("retryStrategy.evaluateOnExit needs attempts");
   if (rules->as_array().size() > 5) refuse("retryStrategy.evaluateOnExit: at most 5 are allowed");
-  for (const Json& rule : rules->as_array())
+  for (const Json& rule : rules->as_array()) {
+    const std::string action = base::string_or(rule, "action");
+    if (!base::equals_ignoring_case(action, "RETRY") && !base::equals_ignoring_case(action, "EXIT"))
+      refuse(fmt::format("evaluateOnExit.action '{}' is neither RETRY nor EXIT", action));
     for (const char* member : {"onStatusReason", "onReason", "onExitCode"}) {
       const std::string pattern = base::string_or(rule, member);
       if (pattern.size() > 512) refuse(fmt::format("{}: at most 512 characters", member));
@@ -129,6 +132,7 @@ void check_retry(const JsonObject& input) {
           pattern.find_first_not_of("0123456789*") != std::string::npos)
         refuse(fmt::format("onExitCode '{}': only digits and a last '*' are allowed", pattern));
     }
+  }
 }
 
 void check_timeout(const JsonObject& input) {
