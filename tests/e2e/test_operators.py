@@ -182,6 +182,18 @@ class Lifecycle(unittest.TestCase):
         uid = get("trainingjob", "survivor")["metadata"]["uid"].replace("-", "")
         self.assertEqual(len([n for n in job_names() if uid in n]), 1)
 
+    def test_killed_between_a_wish_and_its_record_the_controllers_make_no_second_job(self):
+        names = [f"odd-{i}" for i in range(3)]
+        for i, name in enumerate(names):
+            apply(training_job(name, "sleep 1; echo done"))
+            time.sleep(0.05 * i)
+            place.crash()
+        for name in names:
+            kubectl("wait", "--for=condition=Complete", f"trainingjob/{name}", "--timeout=90s", timeout=110)
+        for name in names:
+            uid = get("trainingjob", name)["metadata"]["uid"].replace("-", "")
+            self.assertEqual(len([n for n in job_names() if uid in n]), 1)
+
     def test_a_model_resource_is_a_model_of_the_region(self):
         model = {"apiVersion": "sagemaker.aws.amazon.com/v1", "kind": "Model", "metadata": {"name": "net"},
                  "spec": {"region": meridian.regions[0], "executionRoleArn": "arn:aws:iam::000000000000:role/service-role/x",
