@@ -88,6 +88,7 @@ class Bayesian final : public Strategy {
   // Even points while there is too little to model. Where another task was tuned before, its best
   // configurations come first, and fewer even points follow.
   std::optional<Proposal> propose_start(const Problem& problem, const History& history) {
+    if (problem.space.size() == 0) return sobol_->propose(problem, history);
     std::size_t initial = settings_.initial > 0 ? settings_.initial : initial_points(problem.space);
     const std::vector<Point> favourites = best_of_groups(problem, history);
     if (!favourites.empty()) initial = favourites.size() + 2;

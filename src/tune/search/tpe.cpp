@@ -100,7 +100,7 @@ class Tpe final : public Strategy {
 
   std::optional<Proposal> propose(const Problem& problem, const History& history) override {
     const Observations seen = observe(problem, history, 0, history.told());
-    if (history.size() < settings_.initial || seen.losses.size() < 2) {
+    if (history.size() < settings_.initial || seen.losses.size() < 2 || problem.space.size() == 0) {
       return sobol_->propose(problem, history);
     }
     const auto [good, other] = split(problem, history, seen);
