@@ -258,6 +258,9 @@ void Daemon::State::open_stores() {
   base::make_directories(settings.data / "bin");
   base::write_file(settings.data / "bin" / "aws", cli::aws_wrapper_script(), base::Durability::none,
                    0755);
+  base::write_file(settings.data / "bin" / "kubectl-smlogs",
+                   cli::smlogs_plugin_script(settings.programs / "meridian", settings.data),
+                   base::Durability::none, 0755);
   runner = std::make_unique<control::ThreadRunner>(clock, steps);
   activities = std::make_unique<control::ThreadActivities>(*runner);
   engine = run::make_local_engine(clock, {.init_program = settings.programs / "meridian-init",

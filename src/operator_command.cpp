@@ -8,18 +8,22 @@
 #include <stop_token>
 #include <thread>
 
+#include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "control/runner.h"
 #include "kube/client/http_api.h"
 #include "kube/object.h"
+#include "net/certificates.h"
 #include "net/client.h"
+#include "net/server.h"
 #include "operators/crd.h"
 #include "operators/leader.h"
 #include "operators/manifests.h"
 #include "operators/operator.h"
 #include "operators/region_remotes.h"
 #include "operators/regions_file.h"
+#include "operators/webhook.h"
 
 namespace meridian {
 namespace {
@@ -85,12 +89,33 @@ void lead(kube::HttpApi& api, net::HttpClient& http, const cli::OperatorOptions&
   runner.stop();
 }
 
+// Of every operator, leading or not: a cluster asks any of them.
+std::unique_ptr<net::HttpServer> start_webhook(const cli::OperatorOptions& options) {
+  if (options.webhook_certificate.empty()) return nullptr;
+  return std::make_unique<net::HttpServer>(
+      net::ServerSettings{
+          .listen = {.host = "0.0.0.0", .port = static_cast<std::uint16_t>(options.webhook_port)},
+          .tls_certificate_file = options.webhook_certificate / "tls.crt",
+          .tls_key_file = options.webhook_certificate / "tls.key",
+          .max_workers = 16},
+      operators::webhook_handler());
+}
+
 }  // namespace
 
 std::vector<Json> operator_manifests(const cli::ManifestOptions& options) {
   if (options.only_crds) return operators::all_crds();
-  return operators::operator_manifests(
-      {.ns = options.ns, .image = options.image, .watched_namespace = options.watched_namespace});
+  operators::ManifestSettings settings{
+      .ns = options.ns, .image = options.image, .watched_namespace = options.watched_namespace};
+  if (options.webhook) {
+    const base::TempDir made("meridian-webhook");
+    const auto files = net::ensure_server_certificate(
+        made.path(), operators::webhook_names(options.ns), base::SystemClock().now());
+    settings.webhook_authority = base::read_file(files.authority);
+    settings.webhook_certificate = base::read_file(files.certificate);
+    settings.webhook_key = base::read_file(files.key);
+  }
+  return operators::operator_manifests(settings);
 }
 
 int run_operator(const cli::OperatorOptions& options) {
@@ -107,6 +132,7 @@ int run_operator(const cli::OperatorOptions& options) {
     sigwait(&ends, &received);
     stop.request_stop();
   });
+  const auto webhook = start_webhook(options);
   net::HttpClient http;
   kube::HttpApi api(http, access_of(options),
                     {.user_agent = "meridian-operator", .field_manager = "meridian-operator"});

@@ -51,6 +51,7 @@ void add_commands(CommandLine& line, Context& context) {
   add_fanout(root, context);
   add_operator(root, context);
   add_regions(root, context);
+  add_smlogs(root, context);
   add_s3(root, context);
   add_spot(root, context);
   add_completion(root, context, line);

@@ -41,12 +41,14 @@ struct OperatorOptions {
   bool leader_elect = false;
   std::string lease_namespace;         // empty: the access's own
   std::filesystem::path regions_file;  // not there: only AWS, with the environment's credentials
+  std::filesystem::path webhook_certificate;  // directory with tls.crt and tls.key; empty = none
+  int webhook_port = 9443;
 };
 
 // What `meridian operator manifests` was asked for.
 struct ManifestOptions {
   std::string ns = "meridian-system", image = "meridian:latest", watched_namespace;
-  bool only_crds = false;
+  bool only_crds = false, webhook = false;
 };
 
 struct Hooks {
@@ -62,5 +64,9 @@ int run(int argc, char** argv, const Hooks& hooks);
 // Contents of DATA/bin/aws: runs the next `aws` on PATH and adds --endpoint-url for versions that
 // do not read AWS_ENDPOINT_URL themselves (v2 before 2.13, v1 before 1.29).
 std::string aws_wrapper_script();
+
+// Contents of DATA/bin/kubectl-smlogs, which makes `kubectl smlogs` out of `meridian smlogs`.
+std::string smlogs_plugin_script(const std::filesystem::path& program,
+                                 const std::filesystem::path& data);
 
 }  // namespace meridian::cli

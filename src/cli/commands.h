@@ -49,6 +49,7 @@ void add_catalog(Command root, Context& context);
 void add_fanout(Command root, Context& context);
 void add_operator(Command root, Context& context);
 void add_regions(Command root, Context& context);
+void add_smlogs(Command root, Context& context);
 void add_completion(Command root, Context& context, const CommandLine& line);
 
 // All of them, below the root of `line`; `line` must outlive parsing.

@@ -25,6 +25,7 @@ void add_operator(Command root, Context& context) {
                         "meridian operator manifests | kubectl apply -f -");
 
   auto r = std::make_shared<OperatorOptions>();
+  auto webhook = std::make_shared<std::string>();
   auto path = std::make_shared<std::pair<std::string, std::string>>();  // kubeconfig, regions file
   auto run =
       group.add("run", "Run the controllers against a cluster",
@@ -37,8 +38,12 @@ void add_operator(Command root, Context& context) {
   run.option("--lease-namespace", r->lease_namespace, "where the Lease is");
   run.option("--regions-file", path->second,
              "what `meridian region add` wrote; DATA/regions.yaml; AWS regions need no entry");
-  run.run([r, path, &context] {
+  run.option("--webhook-certificate", *webhook,
+             "answer admission reviews, with tls.crt and tls.key of this directory");
+  run.option("--webhook-port", r->webhook_port, "where; 9443");
+  run.run([r, path, webhook, &context] {
     r->kubeconfig = path->first;
+    r->webhook_certificate = *webhook;
     r->regions_file = path->second;
     if (path->second.empty()) r->regions_file = context.data() / "regions.yaml";
     return context.hooks.run_operator(*r);
@@ -53,6 +58,8 @@ void add_operator(Command root, Context& context) {
   manifests.option("-n,--namespace", m->watched_namespace,
                    "watch only this namespace, with a Role instead of a ClusterRole");
   manifests.flag("--crds", m->only_crds, "only the CustomResourceDefinitions");
+  manifests.flag("--webhook", m->webhook,
+                 "with a validating webhook and its certificate, which is made now for a year");
   manifests.run([m, &context] { return print_manifests(context, *m); });
 }
 

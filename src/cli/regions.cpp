@@ -14,8 +14,8 @@
 #include "base/json.h"
 #include "base/strings.h"
 #include "base/yaml.h"
-#include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/regions.h"
 
 namespace meridian::cli {
 namespace {
@@ -150,6 +150,28 @@ int remove(Context& context, const RegionOptions& options) {
 }
 
 }  // namespace
+
+RegionAccess find_region(Context& context, const std::string& region, const std::string& endpoint) {
+  RegionAccess access;
+  const std::vector<std::string> here = served_here(context);
+  const JsonObject elsewhere = read_regions(context.data() / "regions.yaml");
+  if (std::ranges::count(here, region) > 0) {
+    const Installation own = find_installation(context.data(), region, context.environment);
+    access = {own.endpoint, own.ca_bundle, own.credentials};
+  } else if (elsewhere.contains(region)) {
+    const Json& entry = elsewhere.at(region);
+    const std::string keys = base::string_or(entry, "credentials");
+    access.endpoint = base::string_or(entry, "endpoint");
+    access.ca_file = base::string_or(entry, "ca");
+    if (!keys.empty()) {
+      const auto parsed = parse_credentials(base::read_file(keys));
+      if (!parsed) refuse(fmt::format("{}: {}", keys, parsed.error().text()));
+      access.credentials = *parsed;
+    }
+  }
+  if (!endpoint.empty()) access.endpoint = endpoint;
+  return access;
+}
 
 void add_regions(Command root, Context& context) {
   auto group = root.add("region", "Regions elsewhere that resources may name", "");

@@ -127,6 +127,12 @@ JsonObject& FakeRemotes::get_job(const JsonObject& input) {
   return found->second;
 }
 
+std::vector<std::string> FakeRemotes::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, _] : jobs_) names.push_back(name);
+  return names;
+}
+
 JsonObject FakeRemotes::summary_of(const JsonObject& job) {
   JsonObject summary;
   for (const char* member : {"TrainingJobName", "TrainingJobArn", "TrainingJobStatus",

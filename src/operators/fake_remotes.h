@@ -35,6 +35,7 @@ class FakeRemotes final : public Remotes, public Remote {
   base::JsonObject& job(const std::string& name) { return jobs_.at(name); }
   bool has(const std::string& name) const { return jobs_.contains(name); }
   std::size_t size() const { return jobs_.size(); }
+  std::vector<std::string> names() const;
 
   std::map<std::string, base::JsonObject> models, configs, endpoints, tunings;
   std::optional<aws::ApiError> fail_next_create, fail_all;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "operators/manifests.h"
 
+#include "base/strings.h"
 #include "operators/crd.h"
+#include "operators/webhook.h"
 
 namespace meridian::operators {
 namespace {
@@ -11,6 +13,7 @@ using base::JsonArray;
 using base::JsonObject;
 
 constexpr const char* kAccount = "meridian-operator";
+constexpr const char* kWebhook = "meridian-operator-webhook";
 
 JsonObject rule(JsonArray groups, JsonArray resources, JsonArray verbs) {
   return {{"apiGroups", std::move(groups)},
@@ -49,6 +52,54 @@ std::vector<Json> permissions(const ManifestSettings& settings) {
           with(std::move(binding), "subjects", subjects)};
 }
 
+bool has_webhook(const ManifestSettings& settings) { return !settings.webhook_authority.empty(); }
+
+void add_webhook(const ManifestSettings& settings, JsonObject& container, JsonArray& volumes) {
+  container["args"].as_array().push_back("--webhook-certificate");
+  container["args"].as_array().push_back("/etc/meridian/webhook");
+  container["ports"] = JsonArray{{{"name", "webhook"}, {"containerPort", kWebhookPort}}};
+  container["volumeMounts"].as_array().push_back(
+      {{"name", "webhook"}, {"mountPath", "/etc/meridian/webhook"}, {"readOnly", true}});
+  volumes.push_back({{"name", "webhook"}, {"secret", {{"secretName", kWebhook}}}});
+}
+
+std::vector<Json> webhook(const ManifestSettings& settings) {
+  const JsonObject labels{{"app.kubernetes.io/name", kAccount}};
+  Json secret = with(object("v1", "Secret", metadata(kWebhook, settings.ns)), "data",
+                     {{"tls.crt", base::base64(settings.webhook_certificate)},
+                      {"tls.key", base::base64(settings.webhook_key)}});
+  secret = with(std::move(secret), "type", "kubernetes.io/tls");
+  Json service = with(
+      object("v1", "Service", metadata(kAccount, settings.ns)), "spec",
+      {{"selector", labels}, {"ports", JsonArray{{{"port", 443}, {"targetPort", kWebhookPort}}}}});
+  JsonArray plurals;
+  for (const Kind& kind : kinds()) plurals.push_back(Json(kind.plural));
+  JsonObject rules{{"apiGroups", {kGroup}},
+                   {"apiVersions", {kVersion}},
+                   {"operations", {"CREATE", "UPDATE"}},
+                   {"resources", std::move(plurals)},
+                   {"scope", "Namespaced"}};
+  JsonObject hook{
+      {"name", "validate.operator.meridian.dev"},
+      {"admissionReviewVersions", {"v1"}},
+      {"sideEffects", "None"},
+      // Without the operator nothing is refused: the schemas and the region still are.
+      {"failurePolicy", "Ignore"},
+      {"timeoutSeconds", 5},
+      {"rules", JsonArray{std::move(rules)}},
+      {"clientConfig",
+       {{"service", {{"namespace", settings.ns}, {"name", kAccount}, {"path", "/validate"}}},
+        {"caBundle", base::base64(settings.webhook_authority)}}}};
+  if (!settings.watched_namespace.empty()) {
+    hook["namespaceSelector"] =
+        JsonObject{{"matchLabels", {{"kubernetes.io/metadata.name", settings.watched_namespace}}}};
+  }
+  return {std::move(secret), std::move(service),
+          with(object("admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+                      metadata(kAccount, "")),
+               "webhooks", JsonArray{std::move(hook)})};
+}
+
 Json deployment(const ManifestSettings& settings) {
   JsonArray arguments{"operator", "run", "--leader-elect", "--regions-file",
                       "/etc/meridian/regions/regions.yaml"};
@@ -72,13 +123,14 @@ Json deployment(const ManifestSettings& settings) {
       {"volumeMounts",
        JsonArray{
            {{"name", "regions"}, {"mountPath", "/etc/meridian/regions"}, {"readOnly", true}}}}};
+  JsonArray volumes{{{"name", "regions"},
+                     {"secret", {{"secretName", settings.regions_secret}, {"optional", true}}}}};
+  if (has_webhook(settings)) add_webhook(settings, container, volumes);
   JsonObject pod{
       {"serviceAccountName", kAccount},
       {"securityContext", {{"runAsUser", 65532}, {"seccompProfile", {{"type", "RuntimeDefault"}}}}},
       {"containers", JsonArray{std::move(container)}},
-      {"volumes",
-       JsonArray{{{"name", "regions"},
-                  {"secret", {{"secretName", settings.regions_secret}, {"optional", true}}}}}}};
+      {"volumes", std::move(volumes)}};
   return with(object("apps/v1", "Deployment", metadata(kAccount, settings.ns)), "spec",
               {{"replicas", 1},
                {"selector", {{"matchLabels", labels}}},
@@ -102,6 +154,11 @@ JsonArray operator_rules() {
           rule({"coordination.k8s.io"}, {"leases"}, {"get", "create", "update", "patch"})};
 }
 
+std::vector<std::string> webhook_names(const std::string& ns) {
+  const std::string service = std::string(kAccount) + "." + ns + ".svc";
+  return {service, service + ".cluster.local"};
+}
+
 std::vector<Json> operator_manifests(const ManifestSettings& settings) {
   std::vector<Json> all = all_crds();
   all.push_back(object("v1", "Namespace", metadata(settings.ns, "")));
@@ -114,6 +171,9 @@ std::vector<Json> operator_manifests(const ManifestSettings& settings) {
     for (Json& permission : permissions(home)) all.push_back(std::move(permission));
   }
   all.push_back(deployment(settings));
+  if (has_webhook(settings)) {
+    for (Json& part : webhook(settings)) all.push_back(std::move(part));
+  }
   return all;
 }
 

@@ -19,7 +19,12 @@ struct ManifestSettings {
   // "" = all namespaces by ClusterRole; else only this one, by Role.
   std::string watched_namespace;
   std::string regions_secret = "meridian-regions";  // its keys are files of `--regions-file`
+  // Of the validating webhook; none when its authority is empty. All PEM.
+  std::string webhook_authority, webhook_certificate, webhook_key;
 };
+
+// Names that the webhook's certificate is for.
+std::vector<std::string> webhook_names(const std::string& ns);
 
 std::vector<base::Json> operator_manifests(const ManifestSettings& settings);
 // What the operator may do with resources: rules of its Role or ClusterRole.

@@ -36,6 +36,7 @@ SOAKS = {
     "store-model": ("the store against its model, 2,000 steps a seed", lambda: gtest("store_test", "*Model*")),
     "s3": ("S3 at full size: 5 GiB multipart by ranges, 10,000-key listings", lambda: e2e("test_s3")),
     "restart": ("kill -9 of daemon and supervisors, twenty times as often", lambda: e2e("test_restart")),
+    "watches": ("1,000 watches; a watch over 100,000 unrelated writes", lambda: e2e("test_kube_watch")),
     "fuzz": ("every fuzzer until 1e7 executions or an hour", lambda: subprocess.run(
         ["./dev", "fuzz", "all", "3600"], cwd=ROOT).returncode),
 }
