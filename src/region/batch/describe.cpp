@@ -184,6 +184,14 @@ JsonObject summary_counts(const States& states) {
   return counts;
 }
 
+std::string why_queue_waits(const Core& core, const JobRecord& job) {
+  auto waits = core.waits.lock();
+  const auto wait = waits->find(job.queue);
+  if (wait == waits->end()) return "";
+  return fmt::format("the first of queue '{}', {}, waits: {}", job.queue, wait->second.job,
+                     wait->second.reason);
+}
+
 std::string why_runnable(const Core& core, const JobRecord& job, std::uint32_t index) {
   auto waits = core.waits.lock();
   const auto wait = waits->find(job.queue);

@@ -21,7 +21,9 @@ void put_time(JsonObject& object, std::string_view member,
   if (time) object[member] = time->ms;
 }
 
-JsonObject summary_of(const Core& core, const JobRecord& job, std::optional<std::uint32_t> index) {
+// `run`: of the child, or of the job that is no array; nullptr: it has none.
+JsonObject summary_of(const Core& core, const JobRecord& job, std::optional<std::uint32_t> index,
+                      const Run* run, const std::string& why_runnable) {
   const std::string id = index ? job.child_id(*index) : job.id;
   JsonObject out{{"jobId", id},
                  {"jobArn", core.arn("job", id)},
@@ -44,11 +46,10 @@ JsonObject summary_of(const Core& core, const JobRecord& job, std::optional<std:
   const Status status = job.states.at(child);
   out["status"] = name(status);
   if (index) out["arrayProperties"] = JsonObject{{"index", std::int64_t{child}}};
-  const auto run = find_run(core, job.id, child);
   std::string reason = run ? run->status_reason : job.skip_reason(child);
-  if (status == Status::runnable) reason = why_runnable(core, job, child);
+  if (status == Status::runnable) reason = why_runnable;
   if (!reason.empty()) out["statusReason"] = reason;
-  if (!run) return out;
+  if (run == nullptr) return out;
   put_time(out, "startedAt", run->started ? run->started : run->first_started);
   put_time(out, "stoppedAt", run->stopped);
   if (is_terminal(status) && !run->attempts.empty()) {
@@ -59,6 +60,33 @@ JsonObject summary_of(const Core& core, const JobRecord& job, std::optional<std:
     if (!container.empty()) out["container"] = std::move(container);
   }
   return out;
+}
+
+JsonObject summary_of(const Core& core, const JobRecord& job) {
+  if (job.is_array()) return summary_of(core, job, std::nullopt, nullptr, "");
+  const auto run = find_run(core, job.id, 0);
+  const bool waits = job.status() == Status::runnable;
+  return summary_of(core, job, std::nullopt, run ? &*run : nullptr,
+                    waits ? why_runnable(core, job, 0) : "");
+}
+
+// One look-up for all of a page's children, most of which have none.
+std::map<std::uint32_t, Run> runs_between(const Core& core, const std::string& job,
+                                          std::uint32_t first, std::uint32_t last) {
+  std::map<std::uint32_t, Run> runs;
+  store::ListQuery query{.prefix = core.prefix + "child/" + job + "/", .limit = 1000};
+  if (first > 0) query.start_after = child_key(core.prefix, job, first - 1);
+  do {
+    const store::Page page = core.parts.store.list(query);
+    for (const auto& document : page.documents) {
+      if (document.key > child_key(core.prefix, job, last)) return runs;
+      Run run = parse_run(document);
+      const std::uint32_t index = run.index;
+      runs.emplace(index, std::move(run));
+    }
+    query.token = page.next_token;
+  } while (!query.token.empty());
+  return runs;
 }
 
 struct Filter {
@@ -113,12 +141,22 @@ Json list_children(const Core& core, const JsonObject& input, Status status) {
     if (!index || *index >= job->size) refuse("Invalid nextToken");
     from = *index;
   }
-  JsonObject answer;
-  JsonArray children;
+  std::vector<std::uint32_t> indexes;
   const std::size_t most = page_size(input, 1000);
   auto next = job->states.find(status, from);
-  for (; next && children.size() < most; next = job->states.find(status, *next + 1))
-    children.push_back(summary_of(core, *job, static_cast<std::uint32_t>(*next)));
+  for (; next && indexes.size() < most; next = job->states.find(status, *next + 1))
+    indexes.push_back(static_cast<std::uint32_t>(*next));
+  JsonObject answer;
+  JsonArray children;
+  if (!indexes.empty()) {
+    const auto runs = runs_between(core, id, indexes.front(), indexes.back());
+    const std::string why = status == Status::runnable ? why_queue_waits(core, *job) : "";
+    for (const std::uint32_t index : indexes) {
+      const auto run = runs.find(index);
+      children.push_back(
+          summary_of(core, *job, index, run == runs.end() ? nullptr : &run->second, why));
+    }
+  }
   answer["jobSummaryList"] = std::move(children);
   if (next) answer["nextToken"] = std::to_string(*next);
   return answer;
@@ -130,7 +168,7 @@ Json list_nodes(const Core& core, const JsonObject& input, Status status) {
   if (!job || job->nodes == 0) refuse("there is no multi-node job '" + id + "'");
   JsonArray nodes;
   for (std::uint32_t node = 0; node < job->nodes && job->status() == status; ++node) {
-    JsonObject summary = summary_of(core, *job, std::nullopt);
+    JsonObject summary = summary_of(core, *job);
     summary["jobId"] = id + "#" + std::to_string(node);
     summary["jobArn"] = core.arn("job", id + "#" + std::to_string(node));
     summary["nodeProperties"] = JsonObject{{"nodeIndex", std::int64_t{node}}};
@@ -173,7 +211,7 @@ Json list_jobs(Core& core, const JsonObject& input) {
     }
     for (const auto& document : page.documents) {
       const JobRecord job = parse_job(document);
-      if (!filter || fits(*filter, job)) jobs.push_back(summary_of(core, job, std::nullopt));
+      if (!filter || fits(*filter, job)) jobs.push_back(summary_of(core, job));
     }
     query.token = page.next_token;
   } while (!query.token.empty() && jobs.size() < most);

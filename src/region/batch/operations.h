@@ -53,6 +53,7 @@ std::optional<JobRecord> find_job(const Core& core, const std::string& job);
 std::optional<Run> find_run(const Core& core, const std::string& job, std::uint32_t index);
 // Why a job or child that is RUNNABLE has not started.
 std::string why_runnable(const Core& core, const JobRecord& job, std::uint32_t index);
+std::string why_queue_waits(const Core& core, const JobRecord& job);  // the first of its queue
 base::JsonObject summary_counts(const States& states);
 
 // tags.cpp
