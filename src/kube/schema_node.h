@@ -81,8 +81,9 @@ bool has_format(std::string_view format, std::string_view text);
 // What is wrong with `value` as an instance of `node`, named from `path`; without CEL rules.
 std::vector<Cause> structural_causes(const SchemaNode& node, const base::Json& value,
                                      const std::string& path);
-// `field` names the rule in causes.
-base::Result<SchemaRule, Cause> parse_schema_rule(const base::Json& rule, const std::string& field);
+// A rule of `node`, whose properties and items are there already. `field` names it in causes.
+base::Result<SchemaRule, Cause> parse_schema_rule(const SchemaNode& node, const base::Json& rule,
+                                                  const std::string& field);
 // What the rules of `node` and below say of a value that is structurally right. `old` may be null;
 // `budget` is for all rules together.
 std::vector<Cause> rule_causes(const SchemaNode& node, const base::Json& value,

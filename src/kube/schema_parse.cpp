@@ -300,7 +300,7 @@ class Parser {
       if (place != Place::structure) {
         throw Failure{forbidden(field, "must be undefined below a condition")};
       }
-      auto rule = parse_schema_rule((*list)[i], field);
+      auto rule = parse_schema_rule(node, (*list)[i], field);
       if (!rule) throw Failure{rule.error()};
       node.rules.push_back(std::move(*rule));
     }

@@ -20,7 +20,27 @@ using ListType = SchemaNode::ListType;
 
 constexpr std::size_t most_causes = 100;
 
-base::Result<CelProgram, Cause> compile(const std::string& text, const std::string& field) {
+// Members that every object has, whether its schema says so or not.
+bool is_of_every_object(std::string_view name) {
+  return name == "apiVersion" || name == "kind" || name == "metadata";
+}
+
+// The first of these members, one below the other, that nothing can have; "" when all may be there.
+std::string undeclared(const SchemaNode& node, const std::vector<std::string>& names) {
+  const SchemaNode* at = &node;
+  for (const std::string& name : names) {
+    const bool closed = at->type == Type::object && !at->properties.empty() && !at->additional &&
+                        !at->additional_open && !at->preserve_unknown && !at->embedded_resource;
+    if (!closed) return "";
+    const auto next = at->properties.find(name);
+    if (next == at->properties.end()) return is_of_every_object(name) ? "" : name;
+    at = next->second.get();
+  }
+  return "";
+}
+
+base::Result<CelProgram, Cause> compile(const SchemaNode& node, const std::string& text,
+                                        const std::string& field) {
   auto program = compile_cel(text);
   if (!program) {
     return invalid_value(field, Json(text), "compilation failed: " + program.error().text());
@@ -30,6 +50,14 @@ base::Result<CelProgram, Cause> compile(const std::string& text, const std::stri
     return invalid_value(
         field, Json(text),
         fmt::format("compilation failed: '{}' is neither self nor oldSelf", variable));
+  }
+  for (const char* variable : {"self", "oldSelf"}) {
+    for (const auto& names : program->reads_of(variable)) {
+      const std::string name = undeclared(node, names);
+      if (!name.empty())
+        return invalid_value(field, Json(text),
+                             fmt::format("compilation failed: undefined field '{}'", name));
+    }
   }
   return std::move(*program);
 }
@@ -153,13 +181,14 @@ class Run {
 
 }  // namespace
 
-base::Result<SchemaRule, Cause> parse_schema_rule(const Json& rule, const std::string& field) {
+base::Result<SchemaRule, Cause> parse_schema_rule(const SchemaNode& node, const Json& rule,
+                                                  const std::string& field) {
   const std::string text = base::string_or(rule, "rule");
   if (text.empty()) return required_value(field + ".rule");
   if (base::bool_or(rule, "optionalOldSelf", false)) {
     return forbidden(field + ".optionalOldSelf", "not supported");
   }
-  auto program = compile(text, field + ".rule");
+  auto program = compile(node, text, field + ".rule");
   if (!program) return program.error();
   SchemaRule out{.program = std::move(*program),
                  .text = text,
@@ -176,7 +205,7 @@ base::Result<SchemaRule, Cause> parse_schema_rule(const Json& rule, const std::s
   }
   const std::string expression = base::string_or(rule, "messageExpression");
   if (expression.empty()) return out;
-  auto compiled = compile(expression, field + ".messageExpression");
+  auto compiled = compile(node, expression, field + ".messageExpression");
   if (!compiled) return compiled.error();
   out.message_expression = std::move(*compiled);
   return out;

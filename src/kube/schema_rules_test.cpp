@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "base/yaml.h"
@@ -147,6 +148,30 @@ TEST(SchemaRules, WhatIsNoRuleIsRefusedWithTheDefinition) {
     EXPECT_EQ(schema.error().field + ": " + schema.error().message,
               "properties[spec].x-kubernetes-validations" + std::string(c.cause));
   }
+}
+
+TEST(SchemaRules, AMemberThatTheSchemaDoesNotHaveIsToldWhenItIsParsed) {
+  const auto verdict = [](const std::string& rule) {
+    const auto schema = parse(
+        "{type: object, properties: {a: {type: object, properties: {b: {type: string}}}, "
+        "a-b: {type: string}, open: {type: object, x-kubernetes-preserve-unknown-fields: true}, "
+        "map: {type: object, additionalProperties: {type: string}}, list: {type: array, items: "
+        "{type: object, properties: {c: {type: string}}}}}, x-kubernetes-validations: [{rule: \"" +
+        rule + "\"}]}");
+    return schema.ok() ? "" : schema.error().message;
+  };
+  for (const char* rule :
+       {"self.a.b == 'x'", "has(self.a) && has(self.a.b)", "self.open.x.y == 1",
+        "self.map.anything == 'x'", "self.a__dash__b == 'x'", "self.kind == 'Job'",
+        "self.metadata.name == 'x'", "self.list.all(one, one.c == self.a.b)",
+        "self.list.all(self, self.c == 'x')"}) {
+    EXPECT_EQ(verdict(rule), "") << rule;
+  }
+  EXPECT_THAT(verdict("self.b == 'x'"), testing::HasSubstr("undefined field 'b'"));
+  EXPECT_THAT(verdict("has(self.a.c)"), testing::HasSubstr("undefined field 'c'"));
+  EXPECT_THAT(verdict("self.list.all(one, one.c == self.a.d)"),
+              testing::HasSubstr("undefined field 'd'"));
+  EXPECT_THAT(verdict("self.a.b == oldSelf.a.e"), testing::HasSubstr("undefined field 'e'"));
 }
 
 TEST(SchemaRules, TheirCostIsBoundedPerObject) {

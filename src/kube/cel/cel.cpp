@@ -5,6 +5,7 @@
 
 #include "kube/cel/evaluator.h"
 #include "kube/cel/parser.h"
+#include "kube/cel/reads.h"
 
 namespace meridian::kube {
 namespace {
@@ -37,6 +38,14 @@ base::Result<bool, std::string> CelProgram::test(const Variables& variables,
   if (const auto* failure = value.as<cel::Failure>()) return failure->message;
   if (const auto* flag = value.as<bool>()) return *flag;
   return fmt::format("the value is no bool but of type {}", cel::type_of(value));
+}
+
+std::vector<std::vector<std::string>> CelProgram::reads_of(std::string_view variable) const {
+  auto chains = cel::reads_of(*root_, variable);
+  for (auto& chain : chains) {
+    for (std::string& name : chain) name = cel::unescaped(name);
+  }
+  return chains;
 }
 
 base::Result<CelProgram> compile_cel(std::string_view text) {

@@ -12,9 +12,10 @@
 // and other functions do not compile.
 //
 // Typing is dynamic: a clash of types is an error when it is met; a cluster's checker may find it
-// earlier. Numbers of different types compare by value; arithmetic never mixes them. && and ||
-// forgive an error on one side when the other decides. Members whose names are no identifiers are
-// written as Kubernetes escapes them (a__dash__b, __namespace__).
+// earlier. (Members that a schema does not have are found when a definition is made: reads_of.)
+// Numbers of different types compare by value; arithmetic never mixes them. && and || forgive an
+// error on one side when the other decides. Members whose names are no identifiers are written as
+// Kubernetes escapes them (a__dash__b, __namespace__).
 //
 // Source: the CEL language definition; Kubernetes "Common Expression Language in Kubernetes".
 //
@@ -29,6 +30,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -59,6 +61,8 @@ class CelProgram {
   // The variables it reads ("oldSelf": a transition rule).
   const std::set<std::string, std::less<>>& variables() const { return variables_; }
   bool uses(std::string_view variable) const { return variables_.contains(variable); }
+  // The members it reads of a variable: "self.a.b == self.c" reads {a, b} and {c} of self.
+  std::vector<std::vector<std::string>> reads_of(std::string_view variable) const;
 
  private:
   friend base::Result<CelProgram> compile_cel(std::string_view text);

@@ -3,40 +3,15 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 #include "base/strings.h"
+#include "kube/cel/reads.h"
 
 namespace meridian::kube::cel {
 namespace {
 
 using Kind = Node::Kind;
-
-// Kubernetes' escapes of names that are no identifiers: "a__dash__b", "__namespace__".
-std::string unescaped(std::string_view name) {
-  struct Escape {
-    std::string_view escape, meaning;
-  };
-  static constexpr std::array<Escape, 4> escapes = {
-      Escape{"__underscores__", "__"}, {"__dot__", "."}, {"__dash__", "-"}, {"__slash__", "/"}};
-  std::string out;
-  const std::string_view whole = name;
-  while (!name.empty()) {
-    const auto* found = escapes.begin();
-    while (found != escapes.end() && !name.starts_with(found->escape)) ++found;
-    if (found != escapes.end()) {
-      out += found->meaning;
-      name.remove_prefix(found->escape.size());
-    } else {
-      out += name.front();
-      name.remove_prefix(1);
-    }
-  }
-  const bool keyword =
-      out == whole && out.size() > 4 && out.starts_with("__") && out.ends_with("__");
-  return keyword ? out.substr(2, out.size() - 4) : out;
-}
 
 std::optional<Value> find_member(const Value& map, const std::string& name, Meter& meter) {
   if (auto found = find_key(map, make_text(name), meter)) return found;
