@@ -28,6 +28,9 @@ namespace meridian {
 namespace fs = std::filesystem;
 namespace {
 
+// Steps at once: they wait for answers, of the API and of regions, more than they compute.
+constexpr std::size_t kSteps = 16;
+
 // The operators' rules as the server asks for them.
 class OperatorAdmission final : public kubeserver::objects::Admission {
  public:
@@ -89,7 +92,7 @@ KubernetesFace::State::State(KubernetesSettings s, store::Store& control, identi
                              fleet::Catalog& catalog, const base::Clock& clock,
                              base::Random& random)
     : settings(std::move(s)),
-      runner(clock, steps),
+      runner(clock, steps, kSteps),
       server({.account = settings.account, .version = settings.version},
              {control, tokens, clock, random, runner, admission}),
       certificate(net::ensure_server_certificate(

@@ -30,6 +30,9 @@ namespace {
 
 using base::Json;
 
+// At once: they wait for answers, of the cluster and of regions, more than they compute.
+constexpr std::size_t kSteps = 16;
+
 std::string host_name() {
   char name[256] = {};
   gethostname(name, sizeof(name) - 1);
@@ -70,7 +73,7 @@ void lead(kube::HttpApi& api, net::HttpClient& http, const cli::OperatorOptions&
   operators::load_regions_file(options.regions_file);  // faults are told at the start
   operators::RegionRemotes remotes(http, clock, {}, options.regions_file, operators::Others::aws);
   control::StepTable steps;
-  control::ThreadRunner runner(clock, steps);
+  control::ThreadRunner runner(clock, steps, kSteps);
   operators::Operator op({api, remotes, runner, clock, random},
                          {.installation = installation_of(api, options),
                           .watched_namespace = options.watched_namespace});
