@@ -25,6 +25,7 @@
 #include "identity/tokens.h"
 #include "key_calls.h"
 #include "kubernetes_face.h"
+#include "list_offers.h"
 #include "net/server.h"
 #include "region/batch/batch.h"
 #include "region/batch/service/service_jobs.h"
@@ -250,6 +251,7 @@ void Daemon::State::open_stores() {
   identity = std::make_unique<identity::Identity>(*control, clock, random);
   tokens = std::make_unique<identity::Tokens>(*control, clock, random);
   catalog = std::make_unique<fleet::Catalog>(settings.data / "catalog.db");
+  seed_offers(*catalog);
   const identity::AccessKey first = identity->ensure_first_key();
   if (!fs::exists(settings.data / "credentials")) {
     write_credentials(settings.data / "credentials", first, config.regions.front());
@@ -385,6 +387,13 @@ void Daemon::State::start_kubernetes() {
                 if (!uri)
                   throw base::Error(base::Code::invalid_argument, text + ": " + uri.error().text());
                 return objects->open(uri->bucket, uri->key, 0, std::nullopt)->read_all(64u << 20);
+              },
+          .pools =
+              [this] {
+                fleet::RegionPools pools;
+                for (auto& [name, region] : regions)
+                  pools[name] = pools_of(region->capacity.snapshot());
+                return pools;
               }},
       *control, *tokens, *catalog, clock, random);
   kubernetes->start();

@@ -56,6 +56,16 @@ std::map<std::string, aws::OperationHandler> grid_calls(identity::Identity& iden
                    base::string_or(input, "Form", "rows"));
   });
   add("catalog-import", [&catalog](const Json& input) { return import(catalog, input); });
+  add("arrays-plan", [arrays](const Json& input) {
+    const Json* spec = base::find(input, "Spec");
+    if (spec == nullptr || !spec->is_object())
+      throw aws::ApiError("ValidationException", "Spec is missing");
+    std::vector<std::string> why;
+    if (const Json* keys = base::find(input, "Why"); keys != nullptr && keys->is_array())
+      for (const Json& key : keys->get_array()) why.push_back(fleet::text_of(key));
+    return arrays().plan(*spec, base::string_or(input, "Namespace", "default"),
+                         base::string_or(input, "Name"), why);
+  });
   add("arrays-preview", [arrays](const Json& input) {
     const Json* spec = base::find(input, "Spec");
     if (spec == nullptr || !spec->is_object())

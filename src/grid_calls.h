@@ -1,5 +1,6 @@
 // Calls of the Meridian service about the catalog and arrays: catalog-tables, catalog-query,
-// catalog-import, arrays-preview. For administrators: a query sees the whole campaign database.
+// catalog-import, arrays-preview, arrays-plan. For administrators: a query sees the whole campaign
+// database.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once

@@ -104,7 +104,7 @@ KubernetesFace::State::State(KubernetesSettings s, store::Store& control, identi
                  {.installation = installation_name(settings.data, random),
                   .mirrored_regions = settings.regions}),
       arrays({api, remotes, operators_.feed(), operators_.events(), control, catalog, clock,
-              settings.read_object},
+              settings.read_object, settings.pools},
              {.installation = installation_name(settings.data, random),
               .campaigns = settings.campaigns},
              runner) {

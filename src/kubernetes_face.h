@@ -35,6 +35,7 @@ struct KubernetesSettings {
   std::function<aws::Credentials()> credentials;  // the installation's own, as of now
   std::filesystem::path campaigns;                // asked by arrays' SQL; empty = the catalog alone
   std::function<std::string(const std::string& uri)> read_object;  // of S3, for arrays' manifests
+  std::function<fleet::RegionPools()> pools;                       // of the regions here, for plans
 };
 
 class KubernetesFace {

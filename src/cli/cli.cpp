@@ -49,6 +49,7 @@ void add_commands(CommandLine& line, Context& context) {
   add_explain(root, context);
   add_catalog(root, context);
   add_fanout(root, context);
+  add_plan(root, context);
   add_operator(root, context);
   add_regions(root, context);
   add_smlogs(root, context);

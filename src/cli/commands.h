@@ -47,6 +47,7 @@ void add_events(Command root, Context& context);
 void add_explain(Command root, Context& context);
 void add_catalog(Command root, Context& context);
 void add_fanout(Command root, Context& context);
+void add_plan(Command root, Context& context);
 void add_operator(Command root, Context& context);
 void add_regions(Command root, Context& context);
 void add_smlogs(Command root, Context& context);

@@ -31,26 +31,8 @@ struct FanoutOptions {
   std::shared_ptr<ClusterOptions> cluster = std::make_shared<ClusterOptions>();
 };
 
-// The one TrainingArray of the file.
-Json read_array(const FanoutOptions& o) {
-  std::optional<Json> array;
-  for (const SourceDocument& source : read_documents({o.file})) {
-    if (kube::kind_of(source.document.value) != "TrainingArray") continue;
-    if (array)
-      throw base::Error(base::Code::invalid_argument,
-                        o.file + ": more than one TrainingArray; apply them by `meridian apply`");
-    array = source.document.value;
-  }
-  if (!array)
-    throw base::Error(base::Code::invalid_argument,
-                      o.file + ": no TrainingArray (apiVersion meridian.dev/v1alpha1)");
-  if (base::find(*array, "spec") == nullptr)
-    throw base::Error(base::Code::invalid_argument, o.file + ": no spec");
-  return *array;
-}
-
 int preview(Context& context, const FanoutOptions& o) {
-  const Json array = read_array(o);
+  const Json array = read_array(o.file);
   const Json answer = context.session().sagemaker().call_meridian(
       "arrays-preview", {{"Spec", *base::find(array, "spec")}, {"Shown", o.shown}});
   if (o.format != "table") {
@@ -116,7 +98,7 @@ int follow(Context& context, Cluster& cluster, const kube::ObjectKey& key) {
 }
 
 int submit(Context& context, const FanoutOptions& o) {
-  Json array = read_array(o);
+  Json array = read_array(o.file);
   Cluster cluster(context, *o.cluster);
   if (kube::namespace_of(array).empty()) kube::metadata_of(array)["namespace"] = cluster.ns();
   const kube::ObjectKey key = kube::key_of(array);

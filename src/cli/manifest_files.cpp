@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <optional>
 
 #include "base/file.h"
+#include "base/json.h"
+#include "kube/object.h"
 
 namespace meridian::cli {
 
@@ -39,6 +42,23 @@ std::vector<SourceDocument> read_documents(const std::vector<std::string>& files
     }
   }
   return all;
+}
+
+base::Json read_array(const std::string& file) {
+  std::optional<base::Json> array;
+  for (const SourceDocument& source : read_documents({file})) {
+    if (kube::kind_of(source.document.value) != "TrainingArray") continue;
+    if (array)
+      throw base::Error(base::Code::invalid_argument,
+                        file + ": more than one TrainingArray; apply them by `meridian apply`");
+    array = source.document.value;
+  }
+  if (!array)
+    throw base::Error(base::Code::invalid_argument,
+                      file + ": no TrainingArray (apiVersion meridian.dev/v1alpha1)");
+  if (base::find(*array, "spec") == nullptr)
+    throw base::Error(base::Code::invalid_argument, file + ": no spec");
+  return *array;
 }
 
 }  // namespace meridian::cli

@@ -19,4 +19,7 @@ struct SourceDocument {
 // left out; Error(invalid_argument) names file and line.
 std::vector<SourceDocument> read_documents(const std::vector<std::string>& files);
 
+// The one TrainingArray of the file, with a spec. Error(invalid_argument): none, or several.
+base::Json read_array(const std::string& file);
+
 }  // namespace meridian::cli

@@ -20,6 +20,7 @@
 #include "base/sync.h"
 #include "control/runner.h"
 #include "fleet/array_plan.h"
+#include "fleet/array_planning.h"
 #include "fleet/array_state.h"
 #include "fleet/catalog.h"
 #include "kube/client/api.h"
@@ -43,6 +44,7 @@ struct ArrayParts {
   Catalog& catalog;
   const base::Clock& clock;
   std::function<std::string(const std::string& uri)> read_object;  // of S3
+  std::function<RegionPools()> pools;  // of the regions here; for placement by plan
 };
 
 struct ArraySettings {

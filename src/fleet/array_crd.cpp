@@ -16,6 +16,8 @@ JsonObject whole(std::string_view description, std::int64_t minimum = 0) {
   return {{"type", "integer"}, {"minimum", minimum}, {"description", description}};
 }
 
+JsonObject number() { return {{"type", "number"}, {"minimum", 0}}; }
+
 JsonObject open_object(std::string_view description) {
   return {{"type", "object"},
           {"description", description},
@@ -65,6 +67,34 @@ JsonObject spec_schema() {
         {"suspend",
          {{"type", "boolean"},
           {"description", "Stops what runs and starts nothing until it is false again."}}},
+        {"placement",
+         {{"type", "string"},
+          {"enum", JsonArray{"pinned", "data", "cost", "time"}},
+          {"description",
+           "Where rows run: pinned by template.region (default), with their data, for least money, "
+           "or to be done soonest."}}},
+        {"deadline", text("A duration from the start of a run (90m, 48h, 2d) or a time.")},
+        {"budget",
+         {{"type", "object"},
+          {"description", "USD. Rows beyond the hard one wait; the soft one is kept if it can be."},
+          {"properties", {{"soft", number()}, {"hard", number()}}}}},
+        {"allowedRegions",
+         {{"type", "array"},
+          {"maxItems", 100},
+          {"description", "Residency: the regions that rows may go to; all, if absent."},
+          {"items", {{"type", "string"}}}}},
+        {"spot",
+         {{"type", "string"},
+          {"enum", JsonArray{"never", "whenItPays", "deadline"}},
+          {"description",
+           "Whether rows may run on spot: never (default), where it costs less, or where it costs "
+           "less and time is left to do them on demand."}}},
+        {"reserve", whole("Instances of each pool that are kept for others.")},
+        {"work", open_object("seconds; or images and epochs. $(row.COLUMN) is filled in.")},
+        {"stepModel", open_object("Of one instance: imagesPerSecond, batch, gradientMegabytes, "
+                                  "latencySeconds, megabytesPerSecond.")},
+        {"checkpoints", open_object("everySeconds, writeSeconds, restartSeconds: what a reclaim "
+                                    "costs.")},
         {"template",
          open_object("The spec of a TrainingJob, with $(row.COLUMN) anywhere in its values.")}}}};
 }

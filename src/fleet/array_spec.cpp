@@ -101,6 +101,8 @@ void check_job(const Json& spec, std::size_t row) {
 // The filled specification with the types that the API wants, as its schema checks them.
 Json typed_spec(const aws::Shape& shape, const Json& filled, const JsonObject& request) {
   Json typed = filled;
+  if (base::find(typed, "region") == nullptr)
+    typed.get_object()["region"] = "us-east-1";  // a plan gives it
   const Json members = operators::from_api(shape, request);
   for (const auto& [key, value] : members.get_object()) typed.get_object()[key] = value;
   return typed;
@@ -126,6 +128,9 @@ ArraySpec parse_array_spec(const Json& spec) {
   if (specification == nullptr || !specification->is_object())
     refuse("spec.template is missing: the spec of a TrainingJob");
   out.specification = *specification;
+  out.placement = parse_placement(spec);
+  if (out.placement.is_planned() && base::find(out.specification, "region") != nullptr)
+    refuse("spec.template.region fixes the region: leave it out, or leave out spec.placement");
   columns_of(out.specification);  // refuses references of another form
   return out;
 }
@@ -146,7 +151,8 @@ std::vector<RowPlan> plan_rows(const ArraySpec& spec, const Table& rows,
     const Json filled = base::while_doing(fmt::format("filling the template for row {}", i + 1),
                                           [&] { return fill(spec.specification, rows.row(i)); });
     plan.region = base::string_or(filled, "region");
-    if (plan.region.empty()) refuse(fmt::format("row {}: spec.template.region is empty", i + 1));
+    if (plan.region.empty() && !spec.placement.is_planned())
+      refuse(fmt::format("row {}: spec.template.region is empty", i + 1));
     plan.request = conform(shape, operators::to_api(shape, filled)).as_object();
     // The rest differ in values only, which the region checks.
     if (i == 0) check_job(typed_spec(shape, filled, plan.request), i);

@@ -10,6 +10,7 @@
 //     failurePolicy: {stopAfter: 3}    # failures that end the array; none if absent
 //     suspend: false                   # true: running jobs are stopped, nothing is started
 //     template: {…}                    # a TrainingJob's spec with $(row.COLUMN) anywhere
+//     placement: cost                  # and more of placement_spec.h; without template.region
 //
 // Pure; thread-safe.
 //
@@ -21,6 +22,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "fleet/placement_spec.h"
 #include "fleet/table.h"
 
 namespace meridian::fleet {
@@ -36,6 +38,7 @@ struct ArraySpec {
   std::size_t parallelism = 100;
   std::optional<int> stop_after;
   bool suspend = false;
+  PlacementSpec placement;
   base::Json specification;  // the template
 };
 
@@ -44,10 +47,11 @@ ArraySpec parse_array_spec(const base::Json& spec);
 
 // One row as a job: what the array will ask of a region.
 struct RowPlan {
-  std::string key;     // as people read it: "s3://b/x", or "a | b" of several columns
-  std::string id;      // 12 hexadecimal digits: of the array and the key
-  std::string digest;  // of region and request: another one means that the row changed
-  std::string region;
+  std::string key;        // as people read it: "s3://b/x", or "a | b" of several columns
+  std::string id;         // 12 hexadecimal digits: of the array and the key
+  std::string digest;     // of region (unless planned) and request: another one = the row changed
+  std::string region;     // empty until a plan gives it (placement other than pinned)
+  std::string waits_for;  // not empty: the plan has no place for it, and why
   base::JsonObject request;  // CreateTrainingJob, without name and tags
 };
 

@@ -45,7 +45,8 @@ Json Arrays::preview(const Json& text, std::size_t shown) const {
   for (std::size_t i = 0; i < rows.columns.size(); ++i)
     columns.push_back(JsonObject{{"Name", rows.columns[i]}, {"Type", type_of_column(rows, i)}});
   std::map<std::string, std::int64_t> counts;
-  for (const RowPlan& plan : plans) ++counts[plan.region];
+  for (const RowPlan& plan : plans)
+    ++counts[plan.region.empty() ? "(placed by plan)" : plan.region];
   JsonObject regions;
   for (const auto& [region, count] : counts) regions[region] = count;
   for (std::size_t i = 0; i < std::min(shown, plans.size()); ++i)
@@ -57,6 +58,18 @@ Json Arrays::preview(const Json& text, std::size_t shown) const {
           {"Rows", static_cast<std::int64_t>(rows.rows.size())},
           {"Regions", std::move(regions)},
           {"Shown", std::move(some)}};
+}
+
+JsonObject Arrays::plan(const Json& text, const std::string& ns, const std::string& name,
+                        const std::vector<std::string>& why) const {
+  const ArraySpec spec = parse_array_spec(text);
+  const Table rows = controller_.read_rows(spec);
+  const auto plans = plan_rows(spec, rows, "preview");
+  const Grounds grounds =
+      read_grounds(parts_.catalog.file(), parts_.pools ? parts_.pools() : RegionPools{}, ns, name,
+                   parts_.clock.now());
+  const placement::Problem problem = make_problem(spec, plans, rows, grounds);
+  return describe_plan(problem, make_plan(problem), why);
 }
 
 Table Arrays::query(const std::string& sql) const {

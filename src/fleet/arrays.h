@@ -25,6 +25,10 @@ class Arrays {
   // What an array would do, of its spec: {Columns: [{Name, Type}], Rows: n, Regions: {name: n},
   // Shown: [{Key, Region, Columns, Request}]}. Errors as the controller would report them.
   base::Json preview(const base::Json& spec, std::size_t shown) const;
+  // Where and when its rows would run (array_planning.h): describe_plan(). The name leads to the
+  // array's past rows.
+  base::JsonObject plan(const base::Json& spec, const std::string& ns, const std::string& name,
+                        const std::vector<std::string>& why) const;
   // A query on the campaigns and the catalog: {Columns: […], Rows: [[…]]}.
   Table query(const std::string& sql) const;
 

@@ -17,7 +17,7 @@ using base::Json;
 using base::JsonArray;
 using base::JsonObject;
 
-constexpr std::int64_t kVersion = 1;
+constexpr std::int64_t kVersion = 2;
 
 constexpr const char* kSchema = R"(
 CREATE TABLE campaigns (
@@ -37,6 +37,13 @@ CREATE TABLE array_results (
   region TEXT, job TEXT, attempt INTEGER, reason TEXT, started_ms INTEGER, ended_ms INTEGER,
   billable_seconds INTEGER, cost_usd REAL, metrics TEXT, columns TEXT,
   PRIMARY KEY (namespace, array, key));
+)";
+
+// Since version 2.
+constexpr const char* kOfferColumns = R"(
+ALTER TABLE offers ADD COLUMN zone TEXT;
+ALTER TABLE offers ADD COLUMN reclaims_per_hour REAL;
+ALTER TABLE offers ADD COLUMN reclaimed_at TEXT;
 )";
 
 // What people may import, and which columns make a line's key.
@@ -105,7 +112,8 @@ Catalog::Catalog(const std::filesystem::path& file) : state_(std::make_unique<St
                       fmt::format("'{}' was made by a later version of Meridian", file.string()));
   if (version == kVersion) return;
   store::Transaction transaction(**db, store::Transaction::Kind::write);
-  (*db)->execute(kSchema);
+  if (version < 1) (*db)->execute(kSchema);
+  (*db)->execute(kOfferColumns);
   (*db)->execute(fmt::format("PRAGMA user_version = {}", kVersion));
   transaction.commit();
 }

@@ -3,7 +3,8 @@
 //
 //   campaigns      name (key), region, description, recorded_at
 //   datasets       uri (key), campaign, region, bytes, recorded_at, labels (JSON)
-//   offers         region, instance_type, market, price (USD per hour), capacity, as_of, source
+//   offers         region, instance_type, market (on-demand, spot), price (USD per hour), capacity,
+//                  as_of, source; of spot: zone, reclaims_per_hour, reclaimed_at
 //   links          from_region, to_region, price_per_gb (USD), mbit_per_s, as_of
 //   array_results  one line per row of every array: state, job, cost, metrics (JSON), columns
 //

@@ -127,5 +127,26 @@ TEST_F(CatalogTest, ItsTablesAreListed) {
   EXPECT_EQ(base::int_or(tables[2], "Rows", -1), 0);
 }
 
+TEST_F(CatalogTest, AFileOfTheFirstVersionKeepsItsOffersAndTakesZones) {
+  const auto file = dir_.path() / "older.db";
+  {
+    const Catalog made(file);
+  }
+  sqlite3* db = nullptr;
+  sqlite3_open(file.c_str(), &db);
+  sqlite3_exec(
+      db,
+      "ALTER TABLE offers DROP COLUMN zone; ALTER TABLE offers DROP COLUMN reclaimed_at;"
+      "ALTER TABLE offers DROP COLUMN reclaims_per_hour; PRAGMA user_version = 1;"
+      "INSERT INTO offers (region, instance_type, market, price) VALUES ('a', 't', 'spot', 1);",
+      nullptr, nullptr, nullptr);
+  sqlite3_close(db);
+  Catalog catalog(file);
+  catalog.import("offers", {.columns = {"region", "instance_type", "market", "zone"},
+                            .rows = {{"a", "t", "spot", "a-1"}}});
+  EXPECT_EQ(query({.database = {}, .catalog = file}, "SELECT price, zone FROM offers").rows,
+            (std::vector{JsonArray{1.0, "a-1"}}));
+}
+
 }  // namespace
 }  // namespace meridian::fleet

@@ -116,7 +116,7 @@ class BruteForce {
       // Alone it is past the limits: no option, so that its price does not count either.
       double copy = 0;
       if (choice.link != nullptr)
-        copy = data_of(row)->gigabytes * 1'000 / choice.link->mb_per_second / 3'600;
+        copy = *data_of(row)->gigabytes * 1'000 / choice.link->mb_per_second / 3'600;
       if (s_.deadline_hours && copy + choice.need > *s_.deadline_hours) continue;
       if (s_.hard_usd && choice.usd > *s_.hard_usd) continue;
       out.push_back(choice);
@@ -149,8 +149,8 @@ class BruteForce {
         ready = made->second;
       } else {
         const Data& data = *data_of(row);
-        usd += data.gigabytes * c.link->usd_per_gb;
-        ready = world.link_free[c.link] + data.gigabytes * 1'000 / c.link->mb_per_second / 3'600;
+        usd += *data.gigabytes * c.link->usd_per_gb;
+        ready = world.link_free[c.link] + *data.gigabytes * 1'000 / c.link->mb_per_second / 3'600;
         world.link_free[c.link] = world.copies[key] = ready;
       }
     }

@@ -104,12 +104,13 @@ void Model::add_copies() {
         way[r] = -1;
         continue;
       }
+      if (!data.gigabytes) continue;
       Copy best{.data = static_cast<int>(d), .region = static_cast<int>(r), .usd = kNever};
       for (std::size_t l = 0; l < problem.links.size(); ++l) {
         const Link& link = problem.links[l];
         if (link.to != regions[r].name || !has(data.regions, link.from)) continue;
-        const double usd = link.usd_per_gb * data.gigabytes;
-        const double hours = data.gigabytes * 1'000 / link.mb_per_second / 3'600;
+        const double usd = link.usd_per_gb * *data.gigabytes;
+        const double hours = *data.gigabytes * 1'000 / link.mb_per_second / 3'600;
         if (usd > best.usd || (usd == best.usd && hours >= best.hours)) continue;
         best.link = static_cast<int>(l);
         best.usd = usd;

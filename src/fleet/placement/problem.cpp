@@ -65,7 +65,7 @@ void check(const Problem& problem) {
   std::set<std::string> data, regions;
   std::set<std::pair<std::string, std::string>> links;
   for (const Data& set : problem.data) {
-    require(set.gigabytes, fmt::format("data '{}': gigabytes", set.name));
+    require(set.gigabytes.value_or(0), fmt::format("data '{}': gigabytes", set.name));
     if (!data.insert(set.name).second) refuse(fmt::format("data '{}' is there twice", set.name));
   }
   for (const Region& region : problem.regions) {

@@ -35,7 +35,7 @@ enum class SpotPolicy {
 // What rows read. A copy in another region is made once, by the first row there that needs it.
 struct Data {
   std::string name;
-  double gigabytes = 0;
+  std::optional<double> gigabytes;   // nothing = not known: it cannot be copied
   std::vector<std::string> regions;  // that have it
 };
 

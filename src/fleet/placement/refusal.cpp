@@ -55,7 +55,11 @@ std::string text_of(const Model& model, std::size_t index, const Judgement& judg
       return fmt::format("reclaimed {} ago; avoided for {}",
                          hours_text(offer->reclaimed_hours_ago.value_or(0)),
                          hours_text(settings.avoid_hours));
-    case Refusal::no_link: return fmt::format("no price or speed for copying {} there", row.data);
+    case Refusal::no_link: {
+      const auto data = std::ranges::find(model.problem.data, row.data, &Data::name);
+      return data->gigabytes ? fmt::format("no price or speed for copying {} there", row.data)
+                             : fmt::format("{} is not there, and its size is not known", row.data);
+    }
     case Refusal::never_ends: return "reclaimed faster than it goes on";
     case Refusal::deadline: {
       const double copy =
