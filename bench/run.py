@@ -1,4 +1,4 @@
-"""Runs the benchmarks (all, or those named: p1 p2 p3 p4 p6 p7 p12 p13 p14 p15). Each prints medians, spreads and ratios.
+"""Runs the benchmarks (all, or those named: p1 p2 p3 p4 p6 p7 p9 p10 p12 p13 p14 p15). Each prints medians, spreads and ratios.
 
 SPDX-License-Identifier: Apache-2.0
 """
