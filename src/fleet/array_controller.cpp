@@ -20,6 +20,8 @@ using base::Json;
 using base::JsonArray;
 using base::JsonObject;
 
+constexpr base::Duration kPlaceAgain{60'000};
+
 const operators::Kind& training_job() { return operators::get_kind("TrainingJob"); }
 
 std::string run_of(const Json& object) {
@@ -54,6 +56,7 @@ struct ArrayController::Held {
   ArrayRecord record;
   std::optional<ArraySpec> spec;        // of record.run()
   std::map<std::size_t, int> failures;  // asks that a region did not take, by row
+  std::int64_t placed_ms = 0;           // when rows were planned last
   bool counted = false;                 // what the resource says is what is here
   std::optional<Json> written;          // the status that we wrote last: the cache may be behind
 };
@@ -122,6 +125,7 @@ control::Outcome ArrayController::step(const control::Key& key) {
     }
     ensure_run(work);
     observe(work);
+    place_again(work);
     const Limits limits{.parallelism = held.spec ? held.spec->parallelism : 1,
                         .stop_after = held.spec ? held.spec->stop_after : std::nullopt,
                         .suspend = held.spec && held.spec->suspend,
@@ -155,6 +159,7 @@ void ArrayController::ensure_run(Work& work) {
   if (same) {  // after a restart
     work.held.record.attach_plans(plan_rows(spec, work.held.record.rows(), uid));
     work.held.spec = std::move(spec);
+    place(work);
     for (std::size_t row = 0; row < work.states().size(); ++row) {
       if (work.states()[row].phase == RowPhase::running)
         parts_.feed.follow(record_of(work.states()[row]), work.key);
@@ -168,12 +173,45 @@ void ArrayController::ensure_run(Work& work) {
   for (const std::size_t row : open_run(work.states(), work.held.record.plans())) work.touch(row);
   work.held.record.save();
   work.held.spec = std::move(spec);
+  place(work);
   work.held.counted = false;
   parts_.catalog.remove_results(kube::namespace_of(work.object), kube::name_of(work.object));
   work.changed.clear();
   for (std::size_t row = 0; row < work.states().size(); ++row) work.changed.push_back(row);
   parts_.events.write(work.object, operators::EventType::normal, "Started",
                       fmt::format("{} rows", work.states().size()));
+}
+
+// Gives pending rows their regions, or the reason why they have none.
+void ArrayController::place(Work& work) {
+  const ArraySpec& spec = *work.held.spec;
+  if (!spec.placement.needs_plan()) return;
+  std::vector<RowPlan> plans = work.held.record.plans();
+  place_pending(
+      spec, work.held.record.rows(), work.states(),
+      read_grounds(parts_.catalog.file(), parts_.pools ? parts_.pools() : RegionPools{},
+                   kube::namespace_of(work.object), kube::name_of(work.object), parts_.clock.now()),
+      plans);
+  for (std::size_t row = 0; row < plans.size(); ++row) {
+    RowState& state = work.states()[row];
+    if (state.phase != RowPhase::pending) continue;
+    const std::string& reason = plans[row].waits_for;
+    if (state.reason != reason) {
+      state.reason = reason;
+      work.touch(row);
+    }
+    state.waits = !reason.empty();
+  }
+  work.held.record.attach_plans(std::move(plans));
+  work.held.placed_ms = parts_.clock.now().ms;
+}
+
+// Rows without a place may have one by now.
+void ArrayController::place_again(Work& work) {
+  const bool waits = std::ranges::any_of(work.states(), &RowState::waits);
+  if (waits && work.held.spec && !kube::is_deleting(work.object) &&
+      parts_.clock.now().ms - work.held.placed_ms >= kPlaceAgain.count())
+    place(work);
 }
 
 operators::Record ArrayController::record_of(const RowState& state) const {
@@ -382,7 +420,9 @@ control::Outcome ArrayController::report(Work& work, const Todo& todo) {
   if (todo.more) return control::Outcome::again(base::Duration(0));
   // Room that this step's own acts made, and asks whose back-off passes.
   const bool again = work.waits || !todo.launch.empty() || !todo.ask.empty();
-  return again ? control::Outcome::again(base::Duration(1'000)) : control::Outcome::done();
+  if (again) return control::Outcome::again(base::Duration(1'000));
+  const bool unplaced = std::ranges::any_of(work.states(), &RowState::waits);
+  return unplaced ? control::Outcome::again(kPlaceAgain) : control::Outcome::done();
 }
 
 control::Outcome ArrayController::release(Work& work) {

@@ -6,7 +6,9 @@
 //   1. One job per row and attempt, whatever crashes in between: the name says row and attempt, and
 //      a name that is taken is ours exactly when its owner tag says so.
 //   2. A row that a region does not answer for stays as it is and is asked again, later each time.
-//   3. A deleted array stops its jobs and waits for their ends; after `escape` it is let go.
+//   3. Pending rows go where a plan says (placement other than pinned); those it has no place or no
+//      money for wait with its reason, and are planned again every minute.
+//   4. A deleted array stops its jobs and waits for their ends; after `escape` it is let go.
 //
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
@@ -72,6 +74,8 @@ class ArrayController {
   struct Held;
   Held& hold(const std::string& uid);
   void ensure_run(Work& work);
+  void place(Work& work);
+  void place_again(Work& work);
   void observe(Work& work);
   void look(Work& work, std::size_t row);
   void take(Work& work, std::size_t row, const base::Json& description);

@@ -27,8 +27,10 @@ class ArrayControllerTest : public testing::Test, public operators::TestBed {
   // A new process: what is not in the store is forgotten.
   void restart() {
     controller = std::make_unique<ArrayController>(
-        ArrayParts{api, remotes, feed, events, *store, catalog, clock,
-                   [this](const std::string& uri) { return objects.at(uri); }},
+        ArrayParts{
+            api, remotes, feed, events, *store, catalog, clock,
+            [this](const std::string& uri) { return objects.at(uri); },
+            [] { return RegionPools{{"us-west-2", {{{}, 8, 0}}}, {"eu-west-1", {{{}, 8, 0}}}}; }},
         ArraySettings{.installation = "home", .campaigns = {}});
     if (started) return;
     started = true;
@@ -118,6 +120,86 @@ TEST_F(ArrayControllerTest, EachRowIsAJobInItsRegionAndTheArrayIsComplete) {
                   "FROM array_results WHERE row = 1")
                 .rows,
             (std::vector{JsonArray{"1", "eu-west-1", "Succeeded", 7, 0.9}}));
+}
+
+JsonObject planned_spec(JsonObject spec) {
+  spec["placement"] = "cost";
+  spec["template"].as_object().erase("region");
+  return spec;
+}
+
+Table offers(double us_west_2, double eu_west_1) {
+  return {.columns = {"region", "instance_type", "market", "price"},
+          .rows = {{"us-west-2", "ml.m5.large", "on-demand", us_west_2},
+                   {"eu-west-1", "ml.m5.large", "on-demand", eu_west_1}}};
+}
+
+JsonArray ids(int count) {
+  JsonArray list;
+  for (int i = 0; i < count; ++i) list.push_back(JsonObject{{"id", i}});
+  return list;
+}
+
+TEST_F(ArrayControllerTest, RowsWithoutARegionGoWhereThePlanSays) {
+  catalog.import("offers", offers(1.0, 0.1));
+  apply(planned_spec(spec_of(ids(2))));
+  look();
+  ASSERT_EQ(jobs().size(), 2u);
+  EXPECT_EQ(query({.database = {}, .catalog = catalog.file()},
+                  "SELECT DISTINCT region FROM array_results")
+                .rows,
+            (std::vector{JsonArray{"eu-west-1"}}));
+}
+
+TEST_F(ArrayControllerTest, AnotherPlanDoesNotRunARowAgainThatSucceeded) {
+  catalog.import("offers", offers(1.0, 0.1));
+  apply(planned_spec(spec_of(ids(2))));
+  look();
+  const auto first = jobs();
+  end(first[0], "Completed");
+  end(first[1], "Failed");
+  look(4);
+  catalog.import("offers", offers(0.1, 1.0));
+  api.patch(array_resource(), {"default", "grid"}, kube::PatchType::merge,
+            {{"metadata", {{"annotations", {{"meridian.dev/retry", "1"}}}}}});
+  look(4);
+  EXPECT_EQ(jobs()[0], first[0]);
+  EXPECT_NE(jobs()[1], first[1]);
+  EXPECT_EQ(query({.database = {}, .catalog = catalog.file()},
+                  "SELECT region FROM array_results ORDER BY row")
+                .rows,
+            (std::vector{JsonArray{"eu-west-1"}, JsonArray{"us-west-2"}}));
+}
+
+TEST_F(ArrayControllerTest, PinnedRowsKeepABudgetToo) {
+  catalog.import("offers", offers(60, 120));  // a minute costs 1 and 2 USD
+  JsonObject spec = spec_of(rows(4));         // in the one and the other in turns
+  spec["budget"] = {{"hard", 4}};
+  apply(spec);
+  look();
+  EXPECT_EQ(query({.database = {}, .catalog = catalog.file()},
+                  "SELECT state, count(*) AS n FROM array_results GROUP BY state ORDER BY state")
+                .rows,
+            (std::vector{JsonArray{"Pending", 1}, JsonArray{"Running", 3}}));
+}
+
+TEST_F(ArrayControllerTest, WhatTheBudgetDoesNotAdmitWaitsUntilItDoes) {
+  catalog.import("offers", offers(60, 60));  // a minute costs 1 USD
+  JsonObject spec = planned_spec(spec_of(ids(3)));
+  spec["budget"] = {{"hard", 2.5}};
+  apply(spec);
+  look();
+  ASSERT_EQ(jobs().size(), 2u);
+  const Json object = shown();
+  EXPECT_THAT(base::string_or(*base::find(object, "status"), "waitingFor"),
+              HasSubstr("1 rows have no place: budget: it costs 1.00 USD at least"));
+  restart();
+  look();
+  EXPECT_EQ(jobs().size(), 2u);
+  for (const std::string& job : jobs())
+    end(job, "Completed", {{"Meridian", {{"Cost", {{"Usd", 0.25}}}}}});
+  look(70);  // less was spent than planned
+  EXPECT_EQ(jobs().size(), 3u);
 }
 
 TEST_F(ArrayControllerTest, ALaterRunLaunchesOnlyWhatIsNewChangedOrFailed) {

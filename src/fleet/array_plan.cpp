@@ -37,7 +37,8 @@ Todo plan(const std::vector<RowState>& states, const Limits& limits) {
   for (std::size_t i = 0; i < states.size(); ++i) {
     const RowState& state = states[i];
     const bool end = limits.suspend || limits.deleting || state.stopping;
-    const bool launches = state.phase == RowPhase::pending && start && active < limits.parallelism;
+    const bool launches =
+        state.phase == RowPhase::pending && !state.waits && start && active < limits.parallelism;
     const bool stops = state.phase == RowPhase::running && end && state.secondary != "Stopping";
     const bool asks = state.phase == RowPhase::launching && state.ask_after_ms <= limits.now_ms;
     if (!launches && !stops && !asks) continue;

@@ -45,6 +45,7 @@ struct RowState {
   base::JsonObject metrics;       // name → the final value
   std::string secondary;          // the region's SecondaryStatus
   bool stopping = false;          // superseded: its end makes the row pending
+  bool waits = false;             // not stored: the plan has no place for it (reason says why)
   std::int64_t ask_after_ms = 0;  // not stored: back-off of a launch that the region did not take
 };
 base::JsonObject to_json(const RowState& state);

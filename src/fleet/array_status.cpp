@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kube/object.h"
 #include "operators/conditions.h"
 
@@ -62,6 +64,9 @@ std::string waiting_for(const ArrayRecord& record) {
     if (state.phase == RowPhase::launching && !state.reason.empty())
       return fmt::format("{}: {}", state.region, state.reason);
   }
+  const auto waits = std::ranges::count(record.states(), true, &RowState::waits);
+  const auto first = std::ranges::find(record.states(), true, &RowState::waits);
+  if (waits > 0) return fmt::format("{} rows have no place: {}", waits, first->reason);
   return "";
 }
 
