@@ -60,7 +60,7 @@ std::string installation_of(kube::Api& api, const cli::OperatorOptions& options)
     }
   }
   base::log_error(
-      "no uid stands for this cluster: jobs of another cluster may be taken for its own",
+      "no uid stands for this cluster in the tags of its jobs",
       {{"hint", "let the account get namespaces, as `meridian operator manifests` does"}});
   return "namespace-" + (own.empty() ? "default" : own);
 }
