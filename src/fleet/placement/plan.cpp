@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "fleet/placement/list.h"
 #include "fleet/placement/refusal.h"
@@ -82,6 +83,24 @@ double peak_rate(const Problem& problem, const Plan& plan) {
   return peak;
 }
 
+// Without a rate the expected loss of spot is too low: said, not hidden.
+void add_notes(const Problem& problem, Plan& plan) {
+  std::set<std::pair<std::string, std::string>> told;
+  for (std::size_t row = 0; row < plan.rows.size(); ++row) {
+    const Placement& place = plan.rows[row];
+    if (place.waits || place.market != Market::spot) continue;
+    const std::string& type = problem.rows[row].type;
+    const auto region = std::ranges::find(problem.regions, place.region, &Region::name);
+    const bool known = std::ranges::any_of(region->offers, [&](const Offer& offer) {
+      return offer.type == type && offer.market == Market::spot && offer.zone == place.zone &&
+             offer.reclaims_per_hour > 0;
+    });
+    if (known || !told.emplace(type, place.region).second) continue;
+    plan.notes.push_back(fmt::format(
+        "spot of {} in {} has no reclaim rate: no lost work is counted", type, place.region));
+  }
+}
+
 void add_bound(const Model& model, const Solved& solved, Goal goal, Plan& plan) {
   const double value = goal == Goal::time ? solved.solution.end : solved.solution.usd;
   plan.exact = solved.exact || solved.solution.waiting == plan.rows.size();
@@ -113,6 +132,7 @@ Plan plan_once(const Problem& problem) {
   }
   add_bound(model, solved, goal, plan);
   plan.images_per_second = peak_rate(problem, plan);
+  add_notes(problem, plan);
   return plan;
 }
 

@@ -62,7 +62,7 @@ struct Offer {
   Market market = Market::on_demand;
   std::string zone;                           // of spot; may be empty
   std::optional<double> price;                // per instance and hour; nothing = not known
-  double reclaims_per_hour = 0;               // of one instance; of spot
+  double reclaims_per_hour = 0;               // of one instance; of spot; 0 = not known
   std::optional<double> reclaimed_hours_ago;  // the zone's last reclaim
 };
 

@@ -137,6 +137,19 @@ TEST(Why, SpotNearADeadlineLeavesTimeForOnDemand) {
   EXPECT_DOUBLE_EQ(plan.rows[0].on_demand_from.value(), 0);
 }
 
+TEST(Why, SpotWithoutAReclaimRateIsSaid) {
+  Problem p = two_regions();
+  p.regions[0].offers.push_back(
+      {.type = "ml.a", .market = Market::spot, .zone = "home-a", .price = 3});
+  EXPECT_THAT(
+      make_plan(p).notes,
+      testing::ElementsAre("spot of ml.a in home has no reclaim rate: no lost work is counted"));
+  p.regions[0].offers[1].reclaims_per_hour = 0.05;
+  const Plan plan = make_plan(p);
+  EXPECT_THAT(plan.notes, testing::IsEmpty());
+  EXPECT_GT(plan.cost.lost, 0);
+}
+
 TEST(Why, ALateRowWaitsAndSaysSo) {
   Problem p = two_regions();
   p.settings.deadline_hours = 1;
