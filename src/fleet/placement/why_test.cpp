@@ -52,6 +52,17 @@ TEST(Why, ACopyServesTheRowsThatFollow) {
   EXPECT_DOUBLE_EQ(plan.cost.copy, 20);
 }
 
+TEST(Why, CopiesOverOneLinkAreMadeOneAfterAnother) {
+  Problem p = two_regions();
+  p.data.push_back({"s3://d/2", 50, {"home"}});
+  p.rows.push_back(p.rows[0]);
+  p.rows[1].data = "s3://d/2";
+  const Plan plan = make_plan(p);
+  const double both = 150'000 / 100.0 / 3'600;  // hours
+  EXPECT_NEAR(std::max(plan.rows[0].copy_end, plan.rows[1].copy_end), both, 1e-9);
+  EXPECT_NEAR(plan.end, both + 2, 1e-9);
+}
+
 TEST(Why, TheTermsOfEveryCandidateAndWhatWouldFlipIt) {
   const Problem p = two_regions();
   const Plan plan = make_plan(p);
