@@ -1,6 +1,6 @@
 // A thin wrapper of SQLite: connections, cached statements, transactions, errors with the path.
-// For this folder and for files of SQLite that are no stores (fleet's catalog). One thread at a time
-// per connection.
+// For this folder and for files of SQLite that are no stores (fleet's catalog). One thread at a
+// time per connection.
 //
 //   Query query(connection, "SELECT body FROM documents WHERE key = ?");
 //   query.bind(key);
