@@ -186,8 +186,9 @@ TEST_F(WatchTest, AVersionOfTheFutureIsRefused) {
 }
 
 TEST_F(WatchTest, TheEndOfADefinitionEndsItsWatches) {
-  server.create(kJobs, job("a"));
   Watching watch(server, kJobs + "?watch=1&resourceVersion=" + version());
+  server.create(kJobs, job("a"));
+  EXPECT_EQ(watch.next_text(), "ADDED a");  // so the watch is there before its end comes
   server.remove("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/jobs.example.test");
   server.settle();
   EXPECT_EQ(watch.next_text(), "DELETED a");
