@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import csv
 import io
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -160,6 +161,21 @@ class Rows(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("no such table: drive", done.stdout + done.stderr)
         run("delete", "trainingarray/wrong")
+
+
+class Example(unittest.TestCase):
+    def test_four_campaigns_train_at_once_each_in_its_region(self):
+        done = subprocess.run([str(harness.ROOT / "examples/grid/run.sh")], text=True, capture_output=True, timeout=400, env={
+            **os.environ, "MERIDIAN_DATA": str(meridian.data), "PATH": f"{harness.BIN}:{os.environ['PATH']}"})
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn("together", done.stdout)
+        table = results("digits-grid")
+        self.assertEqual({row["region"] for row in table.values()}, set(REGIONS))
+        for row in table.values():
+            self.assertGreater(float(row["accuracy"]), 0.8, row)
+        spans = [(float(row["started_ms"]), float(row["ended_ms"])) for row in json.loads(run(
+            "catalog", "query", "SELECT started_ms, ended_ms FROM array_results WHERE array = 'digits-grid'", "-o", "json").stdout)]
+        self.assertLess(max(start for start, _ in spans), min(end for _, end in spans), "all four ran at one time")
 
 
 class Runs(unittest.TestCase):
