@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -58,5 +59,23 @@ struct Service {
   std::string name;
   std::map<std::string, OperationHandler, std::less<>> operations;
 };
+
+// A service whose operations are functions of one object, which must outlive it:
+//
+//   constexpr CoreOperation<Core> kOperations[] = {{"ListThings", list_things}, …};
+//   return make_service("things", core, kOperations);
+template <class Core>
+using CoreOperation = std::pair<const char*, base::Json (*)(Core&, const base::JsonObject&)>;
+
+template <class Core, std::size_t N>
+Service make_service(std::string name, Core& core, const CoreOperation<Core> (&operations)[N]) {
+  Service service{.name = std::move(name), .operations = {}};
+  for (const auto& [operation, handler] : operations)
+    service.operations[operation] = [&core, handler = handler](const CallContext&,
+                                                               const base::JsonObject& input) {
+      return handler(core, input);
+    };
+  return service;
+}
 
 }  // namespace meridian::aws

@@ -30,8 +30,7 @@ BatchRegion::BatchRegion(const Parts& parts, Settings settings)
 BatchRegion::~BatchRegion() = default;
 
 aws::Service BatchRegion::service() {
-  using Handler = base::Json (*)(Core&, const base::JsonObject&);
-  constexpr std::pair<const char*, Handler> kOperations[] = {
+  constexpr aws::CoreOperation<Core> kOperations[] = {
       {"CancelJob", cancel_job},
       {"CancelJobs", cancel_jobs},
       {"CreateComputeEnvironment", create_compute_environment},
@@ -66,13 +65,7 @@ aws::Service BatchRegion::service() {
       {"UpdateJobQueue", update_job_queue},
       {"UpdateSchedulingPolicy", update_scheduling_policy},
   };
-  aws::Service service{.name = "batch", .operations = {}};
-  for (const auto& [name, handler] : kOperations)
-    service.operations[name] = [core = &state_->core, handler = handler](
-                                   const aws::CallContext&, const base::JsonObject& input) {
-      return handler(*core, input);
-    };
-  return service;
+  return aws::make_service("batch", state_->core, kOperations);
 }
 
 void BatchRegion::register_steps(control::StepTable& steps) {

@@ -3,17 +3,14 @@
 
 #include <algorithm>
 
+#include "region/training/environment.h"
+#include "region/training/launch.h"
+
 namespace meridian::region::batch {
 namespace {
 
 namespace fs = std::filesystem;
-using Environment = std::map<std::string, std::string>;
-constexpr char kTools[] = "/opt/meridian/tools";
-
-// 127.0.1.1 and on: a job has at most as many nodes as Batch allows (1,000).
-std::string address_of(std::size_t node) {
-  return "127.0." + std::to_string(1 + node / 254) + "." + std::to_string(1 + node % 254);
-}
+using training::Environment;
 
 bool is_within(const fs::path& inner, const fs::path& outer) {
   return std::mismatch(outer.begin(), outer.end(), inner.begin(), inner.end()).first == outer.end();
@@ -49,31 +46,17 @@ std::vector<run::Mount> mounts_for(const Core& core, const Container& container,
     mounts.push_back({host, volume.inside, volume.read_only ? Mode::read_only : Mode::read_write});
   }
   if (!core.settings.tools_directory.empty())
-    mounts.push_back({core.settings.tools_directory, kTools, Mode::read_only});
+    mounts.push_back({core.settings.tools_directory, training::kTools, Mode::read_only});
   return mounts;
 }
 
 Environment platform_environment(const Core& core, const training::Program& program,
                                  const LaunchFacts& facts) {
-  std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  if (const fs::path bin = fs::path(program.python).parent_path();
-      bin != "/usr/bin" && bin.is_absolute())
-    path = bin.string() + ":" + path;
-  if (!core.settings.tools_directory.empty()) path = std::string(kTools) + ":" + path;
-  Environment environment{{"PATH", path},
-                          {"HOME", "/tmp"},
-                          {"LANG", "C.UTF-8"},
-                          {"PYTHONUNBUFFERED", "1"},
-                          {"AWS_REGION", core.settings.region},
-                          {"AWS_DEFAULT_REGION", core.settings.region},
-                          {"AWS_EC2_METADATA_DISABLED", "true"},
-                          {"AWS_ACCESS_KEY_ID", facts.keys.id},
-                          {"AWS_SECRET_ACCESS_KEY", facts.keys.secret},
-                          {"AWS_SESSION_TOKEN", facts.keys.session_token}};
-  if (!core.settings.endpoint_url.empty()) {
-    environment["AWS_ENDPOINT_URL"] = core.settings.endpoint_url;
-    environment["S3_ENDPOINT_URL"] = core.settings.endpoint_url;
-  }
+  Environment environment =
+      training::environment_of({.python = program.python,
+                                .tools_directory = core.settings.tools_directory,
+                                .region = core.settings.region});
+  training::add_access(facts.keys, core.settings.endpoint_url, environment);
   return environment;
 }
 
@@ -87,7 +70,7 @@ void add_batch_environment(const JobRecord& job, const JobSpec& spec, const Run&
     environment["AWS_BATCH_JOB_NUM_NODES"] = std::to_string(spec.containers.size());
     if (node != static_cast<std::size_t>(spec.main_node))
       environment["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] =
-          address_of(static_cast<std::size_t>(spec.main_node));
+          training::host_address(static_cast<std::size_t>(spec.main_node));
   }
   environment["AWS_BATCH_JOB_ID"] = id;
   environment["AWS_BATCH_JOB_ATTEMPT"] = std::to_string(run.attempt);
@@ -149,7 +132,7 @@ run::InstanceSpec instance_spec(const Core& core, const JobRecord& job, const Jo
   instance.id = instance.gang + "/" + instance.hostname;
   instance.directory = core.attempt_directory(job.id, run) / instance.hostname;
   for (std::size_t i = 0; i < spec.containers.size(); ++i)
-    instance.hosts.push_back({Core::host_name(i), address_of(i)});
+    instance.hosts.push_back({Core::host_name(i), training::host_address(i)});
   instance.argv = container.command;
   if (program.kind == training::Program::Kind::oci) instance.image = program.image;
   instance.environment = platform_environment(core, program, facts);

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "region/training/environment.h"
 #include "region/training/fast_file.h"
 #include "region/training/layout.h"
 #include "region/training/staging.h"
@@ -11,38 +12,19 @@ namespace meridian::region::training {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr char kTools[] = "/opt/meridian/tools";
 // Where the built-in algorithm lies inside: its own place on the host may be hidden there.
 constexpr char kXgboost[] = "/opt/meridian/algorithms/meridian-xgboost";
-
-using Environment = std::map<std::string, std::string>;
 
 // What the platform gives before the request's own Environment, which may override it.
 Environment platform_environment(const Core& core, const JobRecord& record, const JobSpec& spec,
                                  const LaunchFacts& facts) {
-  std::string path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-  // As in a container of that image, `python` and what is installed beside it are the image's own.
-  const std::string python = parse_program(record.program).python;
-  if (const fs::path bin = fs::path(python).parent_path(); bin != "/usr/bin" && bin.is_absolute())
-    path = bin.string() + ":" + path;
-  if (!core.settings.tools_directory.empty()) path = std::string(kTools) + ":" + path;
-  Environment environment{{"PATH", path},
-                          {"HOME", "/tmp"},
-                          {"LANG", "C.UTF-8"},
-                          {"PYTHONUNBUFFERED", "1"},
-                          {"TRAINING_JOB_NAME", record.name},
-                          {"TRAINING_JOB_ARN", record.arn},
-                          {"AWS_REGION", core.settings.region},
-                          {"AWS_DEFAULT_REGION", core.settings.region},
-                          {"AWS_EC2_METADATA_DISABLED", "true"}};
-  if (spec.isolated) return environment;  // no way to a service, no keys
-  environment["AWS_ACCESS_KEY_ID"] = facts.keys.id;
-  environment["AWS_SECRET_ACCESS_KEY"] = facts.keys.secret;
-  environment["AWS_SESSION_TOKEN"] = facts.keys.session_token;
-  if (!core.settings.endpoint_url.empty()) {
-    environment["AWS_ENDPOINT_URL"] = core.settings.endpoint_url;
-    environment["S3_ENDPOINT_URL"] = core.settings.endpoint_url;
-  }
+  Environment environment = environment_of({.python = parse_program(record.program).python,
+                                            .tools_directory = core.settings.tools_directory,
+                                            .region = core.settings.region});
+  environment["TRAINING_JOB_NAME"] = record.name;
+  environment["TRAINING_JOB_ARN"] = record.arn;
+  // Isolated: no way to a service, no keys.
+  if (!spec.isolated) add_access(facts.keys, core.settings.endpoint_url, environment);
   return environment;
 }
 

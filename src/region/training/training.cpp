@@ -20,24 +20,19 @@ TrainingRegion::TrainingRegion(const Parts& parts, Settings settings)
 TrainingRegion::~TrainingRegion() = default;
 
 aws::Service TrainingRegion::service() {
-  aws::Service service{.name = "sagemaker"};
-  auto add = [&](const char* name, base::Json (*handler)(Core&, const base::JsonObject&)) {
-    service.operations[name] = [core = &state_->core, handler](const aws::CallContext&,
-                                                               const base::JsonObject& input) {
-      return handler(*core, input);
-    };
+  constexpr aws::CoreOperation<Core> kOperations[] = {
+      {"CreateTrainingJob", create_training_job},
+      {"DescribeTrainingJob", describe_training_job},
+      {"ListTrainingJobs", list_training_jobs},
+      {"StopTrainingJob", stop_training_job},
+      {"DeleteTrainingJob", delete_training_job},
+      {"UpdateTrainingJob", update_training_job},
+      {"AddTags", add_tags},
+      {"ListTags", list_tags},
+      {"DeleteTags", delete_tags},
+      {"Search", search},
   };
-  add("CreateTrainingJob", create_training_job);
-  add("DescribeTrainingJob", describe_training_job);
-  add("ListTrainingJobs", list_training_jobs);
-  add("StopTrainingJob", stop_training_job);
-  add("DeleteTrainingJob", delete_training_job);
-  add("UpdateTrainingJob", update_training_job);
-  add("AddTags", add_tags);
-  add("ListTags", list_tags);
-  add("DeleteTags", delete_tags);
-  add("Search", search);
-  return service;
+  return aws::make_service("sagemaker", state_->core, kOperations);
 }
 
 std::map<std::string, aws::OperationHandler> TrainingRegion::meridian_calls() {

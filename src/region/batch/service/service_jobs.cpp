@@ -27,8 +27,7 @@ ServiceJobs::ServiceJobs(const Parts& parts, Settings settings, aws::Service sag
 ServiceJobs::~ServiceJobs() = default;
 
 aws::Service ServiceJobs::service() {
-  using Handler = base::Json (*)(Core&, const base::JsonObject&);
-  constexpr std::pair<const char*, Handler> kOperations[] = {
+  constexpr aws::CoreOperation<Core> kOperations[] = {
       {"CreateServiceEnvironment", create_service_environment},
       {"DeleteServiceEnvironment", delete_service_environment},
       {"DescribeServiceEnvironments", describe_service_environments},
@@ -40,13 +39,7 @@ aws::Service ServiceJobs::service() {
       {"UpdateServiceEnvironment", update_service_environment},
       {"UpdateServiceJob", update_service_job},
   };
-  aws::Service service{.name = "batch", .operations = {}};
-  for (const auto& [name, handler] : kOperations)
-    service.operations[name] = [core = &state_->core, handler = handler](
-                                   const aws::CallContext&, const base::JsonObject& input) {
-      return handler(*core, input);
-    };
-  return service;
+  return aws::make_service("batch", state_->core, kOperations);
 }
 
 void ServiceJobs::register_steps(control::StepTable& steps) {
