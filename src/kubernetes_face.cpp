@@ -83,6 +83,7 @@ struct KubernetesFace::State {
   net::HttpClient http;
   kube::HttpApi api;
   operators::RegionRemotes remotes;
+  const std::string installation;
   operators::Operator operators_;
   fleet::Arrays arrays;
   std::unique_ptr<net::HttpServer> face, local_face;
@@ -100,14 +101,12 @@ KubernetesFace::State::State(KubernetesSettings s, store::Store& control, identi
       api(http, kube::socket_access(settings.socket.string()),
           {.user_agent = "meridian-operator", .field_manager = "meridian-operator"}),
       remotes(http, clock, local_regions(settings), settings.data / "regions.yaml"),
+      installation(installation_name(settings.data, random)),
       operators_({api, remotes, runner, clock, random},
-                 {.installation = installation_name(settings.data, random),
-                  .mirrored_regions = settings.regions}),
+                 {.installation = installation, .mirrored_regions = settings.regions}),
       arrays({api, remotes, operators_.feed(), operators_.events(), control, catalog, clock,
               settings.read_object, settings.pools},
-             {.installation = installation_name(settings.data, random),
-              .campaigns = settings.campaigns},
-             runner) {
+             {.installation = installation, .campaigns = settings.campaigns}, runner) {
   // Before the first request: steps must be known when their keys come.
   server.register_steps(steps);
   operators_.register_steps(steps);

@@ -9,9 +9,9 @@
 #include "fleet/array_status.h"
 #include "fleet/database.h"
 #include "kube/object.h"
-#include "kube/patch.h"
 #include "operators/job_controller.h"
 #include "operators/kinds.h"
+#include "operators/steps.h"
 
 namespace meridian::fleet {
 namespace {
@@ -58,7 +58,6 @@ struct ArrayController::Held {
   std::map<std::size_t, int> failures;  // asks that a region did not take, by row
   std::int64_t placed_ms = 0;           // when rows were planned last
   bool counted = false;                 // what the resource says is what is here
-  std::optional<Json> written;          // the status that we wrote last: the cache may be behind
 };
 
 struct ArrayController::Work {
@@ -75,16 +74,12 @@ struct ArrayController::Work {
   }
 };
 
-ArrayController::ArrayController(const ArrayParts& parts, ArraySettings settings)
-    : parts_(parts), settings_(std::move(settings)) {
-  find_ = [this](const kube::ObjectKey& key) { return parts_.api.find(array_resource(), key); };
-}
+ArrayController::ArrayController(const ArrayParts& parts, ArraySettings settings, Find find)
+    : parts_(parts),
+      settings_(std::move(settings)),
+      resources_(array_resource(), parts.api, {.find = std::move(find), .list = {}}) {}
 
 ArrayController::~ArrayController() = default;
-
-void ArrayController::read_from(std::function<std::optional<Json>(const kube::ObjectKey&)> find) {
-  find_ = std::move(find);
-}
 
 ArrayController::Held& ArrayController::hold(const std::string& uid) {
   auto held = held_.lock();
@@ -110,19 +105,14 @@ Table ArrayController::read_rows(const ArraySpec& spec) const {
 }
 
 control::Outcome ArrayController::step(const control::Key& key) {
-  const std::size_t first = key.find('/'), second = key.find('/', first + 1);
-  std::optional<Json> object =
-      find_({key.substr(first + 1, second - first - 1), key.substr(second + 1)});
+  std::optional<Json> object = resources_.find(operators::object_of(key));
   if (!object || was_refused(*object)) return control::Outcome::done();
   Held& held = hold(kube::uid_of(*object));
   Work work{.key = key, .object = std::move(*object), .held = held, .changed = {}};
   try {
-    if (!kube::is_deleting(work.object) && kube::add_finalizer(work.object, kArrayFinalizer)) {
-      parts_.api.patch(
-          array_resource(), kube::key_of(work.object), kube::PatchType::merge,
-          {{"metadata",
-            {{"finalizers", base::find_path(work.object, "metadata.finalizers")->as_array()}}}});
-    }
+    const auto finalizers = kube::finalizers_of(work.object);
+    if (!kube::is_deleting(work.object) && !std::ranges::count(finalizers, kArrayFinalizer))
+      work.object = resources_.add_finalizer(work.object, kArrayFinalizer);
     ensure_run(work);
     observe(work);
     place_again(work);
@@ -390,8 +380,8 @@ void ArrayController::after_error(Work& work, std::size_t row, const base::Error
 }
 
 void ArrayController::fail_spec(Work& work, const base::Error& error) {
-  JsonObject status = failed_status(work.object, error, run_of(work.object), parts_.clock.now());
-  write_status(work, std::move(status));
+  work.object = resources_.write_status(
+      work.object, failed_status(work.object, error, run_of(work.object), parts_.clock.now()));
   parts_.events.write(work.object, operators::EventType::warning, "InvalidArray", error.message());
 }
 
@@ -412,9 +402,9 @@ control::Outcome ArrayController::report(Work& work, const Todo& todo) {
     return control::Outcome::again(base::Duration(todo.more ? 0 : 1'000));
   }
   if (!work.held.counted || !work.changed.empty()) {
-    if (work.held.written) work.object.as_object()["status"] = *work.held.written;
-    write_status(work,
-                 array_status(work.object, work.held.record, *work.held.spec, parts_.clock.now()));
+    work.object = resources_.write_status(
+        work.object,
+        array_status(work.object, work.held.record, *work.held.spec, parts_.clock.now()));
     work.held.counted = true;
   }
   if (todo.more) return control::Outcome::again(base::Duration(0));
@@ -436,28 +426,9 @@ control::Outcome ArrayController::release(Work& work) {
   }
   work.held.record.remove();
   parts_.catalog.remove_results(kube::namespace_of(work.object), kube::name_of(work.object));
-  const std::string uid = kube::uid_of(work.object);
-  kube::remove_finalizer(work.object, kArrayFinalizer);
-  parts_.api.patch(
-      array_resource(), kube::key_of(work.object), kube::PatchType::merge,
-      {{"metadata",
-        {{"finalizers", kube::finalizers_of(work.object).empty()
-                            ? Json(nullptr)
-                            : *base::find_path(work.object, "metadata.finalizers")}}}});
-  held_.lock()->erase(uid);
+  resources_.remove_finalizer(work.object, kArrayFinalizer);
+  held_.lock()->erase(kube::uid_of(work.object));
   return control::Outcome::done();
-}
-
-void ArrayController::write_status(Work& work, JsonObject status) {
-  const Json* shown = base::find(work.object, "status");
-  const Json before = work.held.written  ? *work.held.written
-                      : shown != nullptr ? *shown
-                                         : Json(JsonObject{});
-  const Json patch = kube::make_merge_patch(before, Json(status));
-  if (patch.is_object() && patch.get_object().empty()) return;
-  work.held.written = Json(status);
-  work.object = parts_.api.patch(array_resource(), kube::key_of(work.object),
-                                 kube::PatchType::merge, {{"status", patch}}, {}, "status");
 }
 
 }  // namespace meridian::fleet

@@ -29,6 +29,7 @@
 #include "operators/events.h"
 #include "operators/feed.h"
 #include "operators/remote.h"
+#include "operators/resources.h"
 #include "store/store.h"
 
 namespace meridian::fleet {
@@ -57,13 +58,13 @@ struct ArraySettings {
 
 class ArrayController {
  public:
-  ArrayController(const ArrayParts& parts, ArraySettings settings);
+  using Find = std::function<std::optional<base::Json>(const kube::ObjectKey&)>;
+  // `find`: how a step reads a resource, from a cache or from the API itself.
+  ArrayController(const ArrayParts& parts, ArraySettings settings, Find find);
   ~ArrayController();
 
   static constexpr std::string_view kStep = "trainingarrays";
   control::Outcome step(const control::Key& key);  // "trainingarrays/NAMESPACE/NAME"
-  // How a step reads a resource: from a cache, or from the API itself.
-  void read_from(std::function<std::optional<base::Json>(const kube::ObjectKey&)> find);
 
   // Rows and jobs of a spec, without doing anything: what `preview` shows. Errors as parse and
   // plan_rows throw them.
@@ -89,12 +90,11 @@ class ArrayController {
   void fail_spec(Work& work, const base::Error& error);
   control::Outcome report(Work& work, const Todo& todo);
   control::Outcome release(Work& work);
-  void write_status(Work& work, base::JsonObject status);
   operators::Record record_of(const RowState& state) const;
 
   ArrayParts parts_;
   ArraySettings settings_;
-  std::function<std::optional<base::Json>(const kube::ObjectKey&)> find_;
+  operators::Resources resources_;
   base::Sync<std::map<std::string, std::unique_ptr<Held>>> held_;  // by uid
 };
 

@@ -31,7 +31,8 @@ class ArrayControllerTest : public testing::Test, public operators::TestBed {
             api, remotes, feed, events, *store, catalog, clock,
             [this](const std::string& uri) { return objects.at(uri); },
             [] { return RegionPools{{"us-west-2", {{{}, 8, 0}}}, {"eu-west-1", {{{}, 8, 0}}}}; }},
-        ArraySettings{.installation = "home", .campaigns = {}});
+        ArraySettings{.installation = "home", .campaigns = {}},
+        [this](const kube::ObjectKey& name) { return api.find(array_resource(), name); });
     if (started) return;
     started = true;
     steps.add(std::string(ArrayController::kStep),

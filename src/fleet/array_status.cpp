@@ -70,11 +70,6 @@ std::string waiting_for(const ArrayRecord& record) {
   return "";
 }
 
-JsonObject present_status(const Json& object) {
-  const Json* status = base::find(object, "status");
-  return status != nullptr && status->is_object() ? status->get_object() : JsonObject{};
-}
-
 void set_conditions(JsonObject& status, ArrayPhase phase, const Counts& counts,
                     std::int64_t generation, base::Timestamp now) {
   const auto set = [&](std::string_view type, bool holds, std::string reason, std::string message) {
@@ -116,7 +111,7 @@ void take_description(RowState& state, const Json& description) {
 
 JsonObject array_status(const Json& object, const ArrayRecord& record, const ArraySpec& spec,
                         base::Timestamp now) {
-  JsonObject status = present_status(object);
+  JsonObject status = kube::status_of(object);
   const Counts counts = count(record.states());
   const ArrayPhase phase = phase_of(
       record.states(),
@@ -152,7 +147,7 @@ JsonObject array_status(const Json& object, const ArrayRecord& record, const Arr
 
 JsonObject failed_status(const Json& object, const base::Error& error, const std::string& run,
                          base::Timestamp now) {
-  JsonObject status = present_status(object);
+  JsonObject status = kube::status_of(object);
   status["phase"] = "Failed";
   status["run"] = run;
   status["observedGeneration"] = kube::generation_of(object);

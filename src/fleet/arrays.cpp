@@ -13,12 +13,13 @@ using base::JsonArray;
 using base::JsonObject;
 
 Arrays::Arrays(const ArrayParts& parts, ArraySettings settings, control::Runner& runner)
-    : parts_(parts), settings_(settings), runner_(runner), controller_(parts, settings) {
-  controller_.read_from([this](const kube::ObjectKey& key) {
-    const kube::Cache* cache = ready_.load();
-    return cache != nullptr ? cache->find(key) : std::nullopt;
-  });
-}
+    : parts_(parts),
+      settings_(settings),
+      runner_(runner),
+      controller_(parts, settings, [this](const kube::ObjectKey& key) {
+        const kube::Cache* cache = ready_.load();
+        return cache != nullptr ? cache->find(key) : std::nullopt;
+      }) {}
 
 Arrays::~Arrays() = default;
 

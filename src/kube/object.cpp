@@ -135,6 +135,11 @@ std::vector<std::string> finalizers_of(const Json& object) {
   return out;
 }
 
+base::JsonObject status_of(const Json& object) {
+  const Json* status = base::find(object, "status");
+  return status != nullptr && status->is_object() ? status->get_object() : base::JsonObject{};
+}
+
 std::vector<OwnerReference> owners_of(const Json& object) {
   std::vector<OwnerReference> out;
   const JsonArray* list = metadata_list(object, "ownerReferences");

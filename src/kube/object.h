@@ -63,6 +63,7 @@ std::optional<std::string> find_label(const base::Json& object, std::string_view
 std::optional<std::string> find_annotation(const base::Json& object, std::string_view key);
 std::vector<std::string> finalizers_of(const base::Json& object);
 std::vector<OwnerReference> owners_of(const base::Json& object);
+base::JsonObject status_of(const base::Json& object);  // a copy; empty when unset
 
 base::JsonObject& metadata_of(base::Json& object);  // made when absent
 void set_label(base::Json& object, std::string_view key, std::string_view value);

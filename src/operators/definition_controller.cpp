@@ -12,6 +12,7 @@
 #include "operators/conditions.h"
 #include "operators/form.h"
 #include "operators/job_status.h"
+#include "operators/steps.h"
 
 namespace meridian::operators {
 namespace {
@@ -20,11 +21,6 @@ using base::Json;
 using base::JsonArray;
 using base::JsonObject;
 using Status = Condition::Status;
-
-JsonObject status_of(const Json& object) {
-  const Json* status = base::find(object, "status");
-  return status != nullptr && status->is_object() ? status->get_object() : JsonObject{};
-}
 
 std::vector<std::string> stale_names(const Json& object) {
   std::vector<std::string> names;
@@ -54,27 +50,19 @@ DefinitionController::DefinitionController(const Kind& kind, Resources& resource
       attempts_(parts.clock) {}
 
 control::Outcome DefinitionController::step(const control::Key& key) {
-  const std::size_t first = key.find('/'), second = key.find('/', first + 1);
-  std::optional<Json> object =
-      resources_.find({key.substr(first + 1, second - first - 1), key.substr(second + 1)});
+  std::optional<Json> object = resources_.find(object_of(key));
   if (!object) return control::Outcome::done();
   if (const auto left = attempts_.left(*object); left.count() > 0)
     return control::Outcome::again(left);
-  try {
-    return carry(*object);
-  } catch (const kube::StatusError& error) {
-    if (error.reason() == "NotFound") return control::Outcome::done();
-    throw;
-  } catch (const base::Error& error) {
-    return after_error(*object, error);
-  }
+  return run_step([&] { return carry(*object); },
+                  [&](const base::Error& error) { return after_error(*object, error); });
 }
 
 control::Outcome DefinitionController::carry(Json& object) {
   const auto finalizers = kube::finalizers_of(object);
   const bool guarded = std::ranges::find(finalizers, kFinalizer) != finalizers.end();
   if (kube::is_deleting(object)) return guarded ? release(object) : control::Outcome::done();
-  const JsonObject status = status_of(object);
+  const JsonObject status = kube::status_of(object);
   const bool current = base::int_or(status, "observedGeneration", 0) == kube::generation_of(object);
   const bool decided =
       condition_status(object, "Ready") == "True" || condition_status(object, "Stalled") == "True";
@@ -114,7 +102,7 @@ void DefinitionController::settle(Json& object, const std::string& name) {
   const Json description = parts_.remotes.get(place_of(object))
                                .call("sagemaker", kind_.describe, {{kind_.name_member, name}});
   const base::Timestamp now = parts_.clock.now();
-  JsonObject status = status_of(object);
+  JsonObject status = kube::status_of(object);
   const std::string before = base::string_or(status, kind_.status_name_field);
   std::vector<std::string> stale = stale_names(object);
   if (!before.empty() && before != name) stale.push_back(before);
@@ -138,7 +126,7 @@ void DefinitionController::remove_stale(Json& object) {
   const std::vector<std::string> stale = stale_names(object);
   if (stale.empty()) return;
   for (const std::string& name : stale) remove(object, name);
-  JsonObject status = status_of(object);
+  JsonObject status = kube::status_of(object);
   status["staleNames"] = JsonArray{};
   object = resources_.write_status(object, status);
 }
@@ -153,7 +141,7 @@ void DefinitionController::remove(const Json& object, const std::string& name) {
 
 control::Outcome DefinitionController::release(Json& object) {
   std::vector<std::string> names = stale_names(object);
-  const std::string current = base::string_or(status_of(object), kind_.status_name_field);
+  const std::string current = base::string_or(kube::status_of(object), kind_.status_name_field);
   if (!current.empty()) names.push_back(current);
   const Json* metadata = base::find(object, "metadata");
   const auto since = kube::parse_time(base::string_or(*metadata, "deletionTimestamp"));

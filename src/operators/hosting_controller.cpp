@@ -13,6 +13,7 @@
 #include "operators/hosting_children.h"
 #include "operators/hosting_status.h"
 #include "operators/job_status.h"
+#include "operators/steps.h"
 
 namespace meridian::operators {
 namespace {
@@ -24,11 +25,6 @@ using base::JsonObject;
 constexpr base::Duration kDeletionPoll{5'000};  // listings do not show what was deleted
 
 const Kind& hosting() { return get_kind("HostingDeployment"); }
-
-JsonObject status_of(const Json& object) {
-  const Json* status = base::find(object, "status");
-  return status != nullptr && status->is_object() ? status->get_object() : JsonObject{};
-}
 
 }  // namespace
 
@@ -51,14 +47,12 @@ HostingController::HostingController(Resources& deployments, Resources& models, 
       attempts_(parts.clock) {}
 
 control::Outcome HostingController::step(const control::Key& key) {
-  const std::size_t first = key.find('/'), second = key.find('/', first + 1);
-  std::optional<Json> object =
-      deployments_.find({key.substr(first + 1, second - first - 1), key.substr(second + 1)});
+  std::optional<Json> object = deployments_.find(object_of(key));
   if (!object) return control::Outcome::done();
   if (const auto left = attempts_.left(*object); left.count() > 0)
     return control::Outcome::again(left);
   Work work{.key = key, .object = std::move(*object)};
-  work.name = base::string_or(status_of(work.object), "endpointName");
+  work.name = base::string_or(kube::status_of(work.object), "endpointName");
   if (const Json* spec = base::find(work.object, "spec"); spec != nullptr && work.name.empty()) {
     work.name = base::string_or(*spec, "endpointName");
   }
@@ -67,14 +61,8 @@ control::Outcome HostingController::step(const control::Key& key) {
         remote_name(kube::name_of(work.object), kube::uid_of(work.object), hosting().name_limit);
   }
   work.record = {place_of(work.object), &hosting(), work.name};
-  try {
-    return carry(work);
-  } catch (const kube::StatusError& error) {
-    if (error.reason() == "NotFound") return control::Outcome::done();
-    throw;
-  } catch (const base::Error& error) {
-    return after_error(work, error);
-  }
+  return run_step([&] { return carry(work); },
+                  [&](const base::Error& error) { return after_error(work, error); });
 }
 
 control::Outcome HostingController::carry(Work& work) {
@@ -82,13 +70,13 @@ control::Outcome HostingController::carry(Work& work) {
   const bool guarded = std::ranges::find(finalizers, kFinalizer) != finalizers.end();
   if (kube::is_deleting(work.object)) return guarded ? release(work) : control::Outcome::done();
   if (!guarded) work.object = deployments_.add_finalizer(work.object, kFinalizer);
-  if (status_of(work.object).empty()) {
+  if (kube::status_of(work.object).empty()) {
     work.object = deployments_.write_status(
         work.object, first_status(hosting(), work.object, parts_.clock.now()));
   }
   const bool decided = condition_status(work.object, "Ready") == "True" ||
                        condition_status(work.object, "Stalled") == "True";
-  const bool current_spec = base::int_or(status_of(work.object), "observedGeneration", 0) ==
+  const bool current_spec = base::int_or(kube::status_of(work.object), "observedGeneration", 0) ==
                             kube::generation_of(work.object);
   // Nothing new in the region since the last description: our own writes bring us here.
   if (decided && current_spec && !parts_.feed.changed(work.record)) return control::Outcome::done();
@@ -98,7 +86,7 @@ control::Outcome HostingController::carry(Work& work) {
   if (!config) return control::Outcome::done();
 
   if (!describe(work)) {
-    const JsonObject status = status_of(work.object);
+    const JsonObject status = kube::status_of(work.object);
     if (status.contains("endpointArn")) {
       stall(work, "RemoteDeleted",
             fmt::format("endpoint {} was deleted in {}; it is not made again by itself", work.name,
@@ -111,7 +99,7 @@ control::Outcome HostingController::carry(Work& work) {
   const bool in_service = base::string_or(work.description, "EndpointStatus") == "InService";
   const bool current = base::string_or(work.description, "EndpointConfigName") == *config;
   if (in_service && !current) {
-    if (base::string_or(status_of(work.object), "attemptedConfigName") == *config) {
+    if (base::string_or(kube::status_of(work.object), "attemptedConfigName") == *config) {
       record(work, *config);
       stall(work, "UpdateFailed",
             base::string_or(work.description, "FailureReason", "the region took the update back"));
@@ -138,7 +126,7 @@ std::optional<Json> HostingController::ensure_ready(Work& work, Resources& resou
   if (condition_status(*child, "Stalled") == "True") {
     stall(work, kind.name + "Failed",
           fmt::format("{} {}: {}", kind.name, kube::name_of(*child),
-                      base::string_or(status_of(*child), "additional")));
+                      base::string_or(kube::status_of(*child), "additional")));
     return std::nullopt;
   }
   if (condition_status(*child, "Ready") != "True") return std::nullopt;
@@ -158,7 +146,7 @@ std::optional<std::map<std::string, std::string>> HostingController::ready_model
       continue;
     }
     names[base::string_or(declared[i], "name")] =
-        base::string_or(status_of(*model), kind.status_name_field);
+        base::string_or(kube::status_of(*model), kind.status_name_field);
   }
   if (!ready) return std::nullopt;
   return names;
@@ -169,7 +157,7 @@ std::optional<std::string> HostingController::ready_config(
   const Kind& kind = get_kind("EndpointConfig");
   const auto config = ensure_ready(work, configs_, kind, config_resource(work.object, models));
   if (!config) return std::nullopt;
-  return base::string_or(status_of(*config), kind.status_name_field);
+  return base::string_or(kube::status_of(*config), kind.status_name_field);
 }
 
 bool HostingController::describe(Work& work) {
@@ -209,7 +197,7 @@ void HostingController::update_endpoint(Work& work, const std::string& config) {
   input["EndpointName"] = work.name;
   input["EndpointConfigName"] = config;
   // Written first: a crash in between must not send it twice after the region took it back.
-  JsonObject status = status_of(work.object);
+  JsonObject status = kube::status_of(work.object);
   status["attemptedConfigName"] = config;
   work.object = deployments_.write_status(work.object, status);
   parts_.remotes.get(work.record.place).call("sagemaker", "UpdateEndpoint", input);
@@ -218,10 +206,10 @@ void HostingController::update_endpoint(Work& work, const std::string& config) {
 }
 
 void HostingController::record(Work& work, const std::string& config) {
-  const std::string before = base::string_or(status_of(work.object), "endpointStatus");
+  const std::string before = base::string_or(kube::status_of(work.object), "endpointStatus");
   work.object = deployments_.write_status(
       work.object, hosting_status(work.object, work.description, config, parts_.clock.now()));
-  const std::string after = base::string_or(status_of(work.object), "endpointStatus");
+  const std::string after = base::string_or(kube::status_of(work.object), "endpointStatus");
   if (before != after) {
     parts_.events.write(work.object, after == "Failed" ? EventType::warning : EventType::normal,
                         after, fmt::format("endpoint {} is {}", work.name, after));
@@ -269,7 +257,7 @@ void HostingController::stall(Work& work, const std::string& reason, const std::
   // What still serves is still in service.
   const std::string word = base::string_or(work.description, "EndpointStatus");
   if (!word.empty()) status["endpointStatus"] = word;
-  const std::string before = base::string_or(status_of(work.object), "reason");
+  const std::string before = base::string_or(kube::status_of(work.object), "reason");
   work.object = deployments_.write_status(work.object, status);
   if (before != reason) parts_.events.write(work.object, EventType::warning, reason, message);
 }

@@ -12,6 +12,7 @@
 #include "operators/form.h"
 #include "operators/job_status.h"
 #include "operators/mirror_object.h"
+#include "operators/steps.h"
 
 namespace meridian::operators {
 namespace {
@@ -86,9 +87,7 @@ control::Key JobController::key_for(const Kind& kind, const kube::ObjectKey& obj
 }
 
 control::Outcome JobController::step(const control::Key& key) {
-  const std::size_t first = key.find('/'), second = key.find('/', first + 1);
-  std::optional<Json> object =
-      resources_.find({key.substr(first + 1, second - first - 1), key.substr(second + 1)});
+  std::optional<Json> object = resources_.find(object_of(key));
   if (!object) {
     forget_mirror(key);
     return control::Outcome::done();
@@ -105,14 +104,8 @@ control::Outcome JobController::step(const control::Key& key) {
         remote_name(kube::name_of(work.object), kube::uid_of(work.object), kind_.name_limit);
   }
   work.record = {place_of(work.object), &kind_, work.name};
-  try {
-    return is_mirror(work.object) ? carry_mirror(work) : carry(work);
-  } catch (const kube::StatusError& error) {
-    if (error.reason() == "NotFound") return control::Outcome::done();  // deleted meanwhile
-    throw;  // the Kubernetes side: the runner tries again
-  } catch (const base::Error& error) {
-    return after_error(work, error);
-  }
+  return run_step([&] { return is_mirror(work.object) ? carry_mirror(work) : carry(work); },
+                  [&](const base::Error& error) { return after_error(work, error); });
 }
 
 Observed JobController::observe(const Work& work) const {

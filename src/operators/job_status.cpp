@@ -15,11 +15,6 @@ using base::JsonArray;
 using base::JsonObject;
 using Status = Condition::Status;
 
-JsonObject present_status(const Json& object) {
-  const Json* status = base::find(object, "status");
-  return status != nullptr && status->is_object() ? status->get_object() : JsonObject{};
-}
-
 void set_or_erase(JsonObject& status, std::string_view field, const std::string& value) {
   if (value.empty()) {
     status.erase(field);
@@ -163,7 +158,7 @@ bool is_terminal(const Kind& kind, const Json& description) {
 
 JsonObject status_from(const Kind& kind, const Json& object, const Json& description,
                        base::Timestamp now) {
-  JsonObject status = present_status(object);
+  JsonObject status = kube::status_of(object);
   const std::string word = base::string_or(description, kind.status_member);
   const std::string name = base::string_or(description, kind.name_member);
   std::string failure = base::string_or(description, "FailureReason");
@@ -186,7 +181,7 @@ JsonObject status_from(const Kind& kind, const Json& object, const Json& descrip
 }
 
 JsonObject first_status(const Kind& kind, const Json& object, base::Timestamp now) {
-  JsonObject status = present_status(object);
+  JsonObject status = kube::status_of(object);
   status[kind.status_field] = kFirstStatus;
   status["observedGeneration"] = kube::generation_of(object);
   status["lastCheckTime"] = kube::time_text(now);
@@ -197,7 +192,7 @@ JsonObject first_status(const Kind& kind, const Json& object, base::Timestamp no
 
 JsonObject retrying_status(const Kind& kind, const Json& object, std::string reason,
                            std::string message, base::Timestamp next, base::Timestamp now) {
-  JsonObject status = present_status(object);
+  JsonObject status = kube::status_of(object);
   message += fmt::format(" (next attempt at {})", kube::time_text(next));
   status[kind.status_field] = kind.reconciling;
   status["additional"] = message;
@@ -211,7 +206,7 @@ JsonObject retrying_status(const Kind& kind, const Json& object, std::string rea
 
 JsonObject failed_status(const Kind& kind, const Json& object, std::string reason,
                          std::string message, base::Timestamp now) {
-  JsonObject status = present_status(object);
+  JsonObject status = kube::status_of(object);
   const std::int64_t generation = kube::generation_of(object);
   const bool job = kind.nature == Nature::job;
   status[kind.status_field] = job || kind.nature == Nature::hosting ? "Failed" : "Error";

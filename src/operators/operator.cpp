@@ -75,7 +75,7 @@ Operator::State::State(const OperatorParts& p, OperatorSettings s)
 void Operator::State::add_resources(const Kind& kind) {
   Watched& w = watched[kind.plural];
   w.resources = std::make_unique<Resources>(
-      kind, parts.api,
+      kind.resource(), parts.api,
       Resources::Source{.find =
                             [&w](const kube::ObjectKey& key) {
                               const kube::Cache* cache = w.ready.load();

@@ -29,8 +29,8 @@ Json finalizers_patch(const Json& object, std::vector<std::string> finalizers) {
 
 }  // namespace
 
-Resources::Resources(const Kind& kind, kube::Api& api, Source cached)
-    : kind_(kind), api_(api), cached_(std::move(cached)) {}
+Resources::Resources(kube::ResourceId resource, kube::Api& api, Source cached)
+    : resource_(std::move(resource)), api_(api), cached_(std::move(cached)) {}
 
 std::optional<Json> Resources::find(const kube::ObjectKey& key) {
   std::optional<Json> cached = cached_.find(key);
@@ -54,14 +54,14 @@ Json Resources::keep(Json object) {
 Json Resources::add_finalizer(const Json& object, std::string_view finalizer) {
   std::vector<std::string> finalizers = kube::finalizers_of(object);
   finalizers.emplace_back(finalizer);
-  return keep(api_.patch(kind_.resource(), kube::key_of(object), kube::PatchType::merge,
+  return keep(api_.patch(resource_, kube::key_of(object), kube::PatchType::merge,
                          finalizers_patch(object, std::move(finalizers))));
 }
 
 void Resources::remove_finalizer(const Json& object, std::string_view finalizer) {
   std::vector<std::string> finalizers = kube::finalizers_of(object);
   std::erase(finalizers, finalizer);
-  api_.patch(kind_.resource(), kube::key_of(object), kube::PatchType::merge,
+  api_.patch(resource_, kube::key_of(object), kube::PatchType::merge,
              finalizers_patch(object, std::move(finalizers)));
   written_.lock()->erase(kube::key_of(object));
 }
@@ -71,15 +71,14 @@ Json Resources::write_status(const Json& object, const JsonObject& status) {
   const Json patch =
       kube::make_merge_patch(before != nullptr ? *before : Json(JsonObject{}), status);
   if (patch.is_object() && patch.get_object().empty()) return object;
-  return keep(api_.patch(kind_.resource(), kube::key_of(object), kube::PatchType::merge,
+  return keep(api_.patch(resource_, kube::key_of(object), kube::PatchType::merge,
                          {{"status", patch}}, {}, "status"));
 }
 
-Json Resources::create(const Json& object) { return keep(api_.create(kind_.resource(), object)); }
+Json Resources::create(const Json& object) { return keep(api_.create(resource_, object)); }
 
 void Resources::remove(const Json& object) {
-  api_.remove(kind_.resource(), kube::key_of(object), kube::Propagation::background,
-              kube::uid_of(object));
+  api_.remove(resource_, kube::key_of(object), kube::Propagation::background, kube::uid_of(object));
 }
 
 }  // namespace meridian::operators

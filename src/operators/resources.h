@@ -27,7 +27,7 @@ class Resources {
     std::function<std::optional<base::Json>(const kube::ObjectKey&)> find;
     std::function<std::vector<base::Json>(const std::string& ns)> list;
   };
-  Resources(const Kind& kind, kube::Api& api, Source cached);
+  Resources(kube::ResourceId resource, kube::Api& api, Source cached);
 
   std::optional<base::Json> find(const kube::ObjectKey& key);
   std::vector<base::Json> list(const std::string& ns) const;  // as the cache has them
@@ -43,7 +43,7 @@ class Resources {
  private:
   base::Json keep(base::Json object);
 
-  const Kind& kind_;
+  const kube::ResourceId resource_;
   kube::Api& api_;
   Source cached_;
   base::Sync<std::map<kube::ObjectKey, base::Json>> written_;

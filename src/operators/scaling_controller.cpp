@@ -10,6 +10,7 @@
 #include "operators/conditions.h"
 #include "operators/form.h"
 #include "operators/job_status.h"
+#include "operators/steps.h"
 
 namespace meridian::operators {
 namespace {
@@ -20,11 +21,6 @@ using base::JsonObject;
 using Status = Condition::Status;
 
 const Kind& scaling() { return get_kind("HostingAutoscalingPolicy"); }
-
-JsonObject status_of(const Json& object) {
-  const Json* status = base::find(object, "status");
-  return status != nullptr && status->is_object() ? status->get_object() : JsonObject{};
-}
 
 const Json& spec_of(const Json& object) {
   static const Json kNone = JsonObject{};
@@ -102,20 +98,12 @@ Json ScalingController::call(const Json& object, std::string_view operation,
 }
 
 control::Outcome ScalingController::step(const control::Key& key) {
-  const std::size_t first = key.find('/'), second = key.find('/', first + 1);
-  std::optional<Json> object =
-      policies_.find({key.substr(first + 1, second - first - 1), key.substr(second + 1)});
+  std::optional<Json> object = policies_.find(object_of(key));
   if (!object) return control::Outcome::done();
   if (const auto left = attempts_.left(*object); left.count() > 0)
     return control::Outcome::again(left);
-  try {
-    return carry(*object);
-  } catch (const kube::StatusError& error) {
-    if (error.reason() == "NotFound") return control::Outcome::done();
-    throw;
-  } catch (const base::Error& error) {
-    return after_error(*object, error);
-  }
+  return run_step([&] { return carry(*object); },
+                  [&](const base::Error& error) { return after_error(*object, error); });
 }
 
 control::Outcome ScalingController::carry(Json& object) {
@@ -123,7 +111,7 @@ control::Outcome ScalingController::carry(Json& object) {
   const bool guarded = std::ranges::find(finalizers, kFinalizer) != finalizers.end();
   if (kube::is_deleting(object)) return guarded ? release(object) : control::Outcome::done();
   const bool current =
-      base::int_or(status_of(object), "observedGeneration", 0) == kube::generation_of(object);
+      base::int_or(kube::status_of(object), "observedGeneration", 0) == kube::generation_of(object);
   if (current && condition_status(object, "Stalled") == "True") return control::Outcome::done();
   if (current && condition_status(object, "Ready") == "True" && is_complete(object))
     return control::Outcome::again(kLook);
@@ -147,13 +135,13 @@ bool ScalingController::is_complete(const Json& object) {
 
 void ScalingController::put(Json& object) {
   const std::vector<std::string> wanted = scaling_resources(object), before = listed(object);
-  const std::string old_policy = base::string_or(status_of(object), "policyName");
+  const std::string old_policy = base::string_or(kube::status_of(object), "policyName");
   const bool renamed = !old_policy.empty() && old_policy != policy_name(object);
   std::vector<std::string> all = wanted;
   for (const std::string& resource : before) {
     if (std::ranges::find(wanted, resource) == wanted.end()) all.push_back(resource);
   }
-  JsonObject status = status_of(object);
+  JsonObject status = kube::status_of(object);
   if (status.empty()) status = first_status(scaling(), object, parts_.clock.now());
   status["resourceIDList"] = JsonArray(all.begin(), all.end());
   // The old name stays until its policies are gone.
@@ -170,7 +158,7 @@ void ScalingController::put(Json& object) {
   }
   const base::Timestamp now = parts_.clock.now();
   const std::int64_t generation = kube::generation_of(object);
-  status = status_of(object);
+  status = kube::status_of(object);
   status["policyName"] = policy_name(object);
   status["resourceIDList"] = JsonArray(wanted.begin(), wanted.end());
   status[scaling().status_field] = "Created";
@@ -210,7 +198,7 @@ control::Outcome ScalingController::release(Json& object) {
   const Json* metadata = base::find(object, "metadata");
   const auto since = kube::parse_time(base::string_or(*metadata, "deletionTimestamp"));
   const bool overdue = since && parts_.clock.now().ms - since->ms > settings_.escape.count();
-  const std::string policy = base::string_or(status_of(object), "policyName");
+  const std::string policy = base::string_or(kube::status_of(object), "policyName");
   try {
     for (const std::string& resource : listed(object)) remove(object, policy, resource);
   } catch (const base::Error& error) {
@@ -226,7 +214,7 @@ control::Outcome ScalingController::release(Json& object) {
 
 control::Outcome ScalingController::after_error(Json& object, const base::Error& error) {
   const base::Timestamp now = parts_.clock.now();
-  const std::string before = base::string_or(status_of(object), "reason");
+  const std::string before = base::string_or(kube::status_of(object), "reason");
   if (judge(error) == Verdict::terminal && !kube::is_deleting(object)) {
     object = policies_.write_status(
         object, failed_status(scaling(), object, reason_of(error), error.message(), now));

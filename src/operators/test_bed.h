@@ -29,7 +29,7 @@ class TestBed {
     auto& slot = resources_[kind.plural];
     if (!slot) {
       slot = std::make_unique<Resources>(
-          kind, api,
+          kind.resource(), api,
           Resources::Source{
               .find = [this, &kind](
                           const kube::ObjectKey& key) { return api.find(kind.resource(), key); },
