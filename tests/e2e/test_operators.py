@@ -15,6 +15,7 @@ import unittest
 import harness
 import jobs
 import operator_place
+from operator_case import condition, eventually
 
 EXAMPLES = harness.ROOT / "examples" / "operators"
 
@@ -50,22 +51,6 @@ def kubectl(*arguments, **more):
 
 def get(kind, name):
     return json.loads(kubectl("get", kind, name, "-o", "json").stdout)
-
-
-def condition(resource, type):
-    for one in resource.get("status", {}).get("conditions", []):
-        if one["type"] == type:
-            return one
-    return {"status": "", "reason": "", "message": ""}
-
-
-def eventually(what, seconds=60):
-    end = time.monotonic() + seconds
-    while True:
-        seen = what()
-        if seen or time.monotonic() > end:
-            return seen
-        time.sleep(0.2)
 
 
 def training_job(name, program, **spec):
